@@ -1,0 +1,93 @@
+// Checked 64-bit arithmetic: a formula is written over CheckedU64 and opened once at its end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+namespace vramgauge {
+
+/// An unsigned 64-bit count whose arithmetic poisons on overflow, underflow and division by zero
+/// instead of wrapping. Constructed from exactly uint64_t, so that a 32-bit size_t (WebAssembly)
+/// cannot slip into a formula.
+class CheckedU64 {
+ public:
+  constexpr CheckedU64() = default;
+
+  template <typename T, typename = std::enable_if_t<std::is_same_v<T, uint64_t>>>
+  constexpr CheckedU64(T value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+
+  /// The value that stands for "an operation overflowed".
+  static constexpr CheckedU64 poisoned() {
+    CheckedU64 result;
+    result.valid_ = false;
+    return result;
+  }
+
+  constexpr bool valid() const { return valid_; }
+
+  /// The number, or nothing when any operation on the way here overflowed.
+  constexpr std::optional<uint64_t> get() const {
+    if (!valid_) return std::nullopt;
+    return value_;
+  }
+
+  constexpr uint64_t value_or(uint64_t fallback) const { return valid_ ? value_ : fallback; }
+
+  friend constexpr CheckedU64 operator+(CheckedU64 a, CheckedU64 b) {
+    uint64_t sum = 0;
+    const bool fits = !__builtin_add_overflow(a.value_, b.value_, &sum);
+    return a.both(b, fits, sum);
+  }
+  friend constexpr CheckedU64 operator-(CheckedU64 a, CheckedU64 b) {
+    uint64_t difference = 0;
+    const bool fits = !__builtin_sub_overflow(a.value_, b.value_, &difference);
+    return a.both(b, fits, difference);
+  }
+  friend constexpr CheckedU64 operator*(CheckedU64 a, CheckedU64 b) {
+    uint64_t product = 0;
+    const bool fits = !__builtin_mul_overflow(a.value_, b.value_, &product);
+    return a.both(b, fits, product);
+  }
+  friend constexpr CheckedU64 operator/(CheckedU64 a, CheckedU64 b) {
+    return a.both(b, b.value_ != 0, b.value_ != 0 ? a.value_ / b.value_ : 0);
+  }
+  constexpr CheckedU64& operator+=(CheckedU64 other) { return *this = *this + other; }
+  constexpr CheckedU64& operator*=(CheckedU64 other) { return *this = *this * other; }
+
+  /// Equal when both are valid and hold the same number.
+  friend constexpr bool operator==(CheckedU64 a, CheckedU64 b) {
+    return a.valid_ && b.valid_ && a.value_ == b.value_;
+  }
+
+ private:
+  constexpr CheckedU64 both(CheckedU64 other, bool fits, uint64_t result) const {
+    return valid_ && other.valid_ && fits ? CheckedU64(result) : poisoned();
+  }
+
+  uint64_t value_ = 0;
+  bool valid_ = true;
+};
+
+/// a / b rounded up; poisoned when b is zero.
+constexpr CheckedU64 ceil_div(CheckedU64 a, CheckedU64 b) {
+  if (!a.valid() || !b.valid() || b == CheckedU64(uint64_t{0})) return CheckedU64::poisoned();
+  const uint64_t quotient = a.value_or(0) / b.value_or(1);
+  const bool exact = quotient * b.value_or(1) == a.value_or(0);
+  return CheckedU64(quotient) + CheckedU64(uint64_t{exact ? 0U : 1U});
+}
+
+/// The smallest multiple of `step` that is not below `a`.
+constexpr CheckedU64 round_up(CheckedU64 a, CheckedU64 step) { return ceil_div(a, step) * step; }
+
+constexpr CheckedU64 min(CheckedU64 a, CheckedU64 b) {
+  if (!a.valid() || !b.valid()) return CheckedU64::poisoned();
+  return a.value_or(0) < b.value_or(0) ? a : b;
+}
+
+constexpr CheckedU64 max(CheckedU64 a, CheckedU64 b) {
+  if (!a.valid() || !b.valid()) return CheckedU64::poisoned();
+  return a.value_or(0) > b.value_or(0) ? a : b;
+}
+
+}  // namespace vramgauge
