@@ -122,6 +122,8 @@ Value Value::string(std::string value) {
   return result;
 }
 
+Value Value::array() { return array(Array{}); }
+
 Value Value::array(Array items) {
   Value result;
   result.data_ = std::move(items);

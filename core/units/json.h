@@ -34,16 +34,23 @@ class Value {
   using Array = std::vector<Value>;
   using Object = std::vector<Member>;
 
-  Value() = default;
-  static Value null() { return Value(); }
+  // Defined below Member: clang 14 needs the complete type for them.
+  Value();
+  ~Value();
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  static Value null();
   static Value boolean(bool value);
   static Value integer(uint64_t value);
   static Value signed_integer(int64_t value);
   static Value real(double value);
   static Value number(Number value);
   static Value string(std::string value);
-  static Value bytes(Bytes value) { return integer(value.count()); }
-  static Value array(Array items = {});
+  static Value bytes(Bytes value);
+  static Value array();
+  static Value array(Array items);
   static Value object();
   /// An object of these members, whose keys the caller knows to be distinct.
   static Value object_of(Object members);
@@ -81,6 +88,15 @@ struct Member {
   std::string key;
   Value value;
 };
+
+inline Value::Value() = default;
+inline Value::~Value() = default;
+inline Value::Value(const Value&) = default;
+inline Value::Value(Value&&) noexcept = default;
+inline Value& Value::operator=(const Value&) = default;
+inline Value& Value::operator=(Value&&) noexcept = default;
+inline Value Value::bytes(Bytes value) { return integer(value.count()); }
+inline Value Value::null() { return Value(); }
 
 /// Bounds of a document; beyond them it is refused before it can cost memory or stack.
 struct Limits {

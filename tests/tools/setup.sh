@@ -11,7 +11,7 @@ readonly build_dir="$repo_root/build"
 readonly node_oldest="20.19.0"
 
 readonly packages_native=(
-  g++ cmake ninja-build ccache nlohmann-json3-dev libexpected-dev libcli11-dev libfmt-dev zlib1g-dev
+  git ca-certificates g++ cmake ninja-build ccache nlohmann-json3-dev libexpected-dev libcli11-dev libfmt-dev zlib1g-dev
   googletest libgtest-dev libgmock-dev libbenchmark-dev binutils
 )
 readonly packages_clang=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev llvm-14)
@@ -113,6 +113,10 @@ use_build_environment() {
     export CCACHE_BASEDIR="$repo_root" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
   fi
   export CTEST_OUTPUT_ON_FAILURE=1
+  if [[ -z "${EMSCRIPTEN_ROOT-}" ]]; then
+    EMSCRIPTEN_ROOT="$(em-config EMSCRIPTEN_ROOT 2>/dev/null || echo /usr/share/emscripten)"
+    export EMSCRIPTEN_ROOT
+  fi
   export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}"
   # Debian's cache of system libraries is complete but belongs to root.
   if [[ -d /usr/share/emscripten/cache && ! -w /usr/share/emscripten/cache ]]; then
