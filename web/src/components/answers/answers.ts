@@ -1,0 +1,132 @@
+import { css, html, nothing, type TemplateResult } from "lit";
+import type { Estimate } from "../../core/types";
+import { t } from "../../i18n/i18n";
+import { base_styles } from "../../styles/shared";
+import { StoreElement } from "../store_element";
+
+interface Answer {
+  id: string;
+  question: string;
+  value: string;
+  note: string;
+}
+
+/** The same question the other way round. */
+export class AnswersPanel extends StoreElement {
+  static override styles = [
+    base_styles,
+    css`
+      h2 {
+        margin-bottom: 8px;
+        font-size: 13px;
+        font-weight: 600;
+      }
+      dl {
+        display: grid;
+        grid-template-columns: repeat(4, minmax(0, 1fr));
+        gap: 1px;
+        margin: 0;
+        overflow: hidden;
+        border: 1px solid var(--border);
+        border-radius: 8px;
+        background: var(--hairline);
+        transition: opacity 120ms;
+      }
+      [data-stale] {
+        opacity: 0.45;
+      }
+      div {
+        padding: 10px 14px;
+        background: var(--surface);
+      }
+      dt {
+        color: var(--ink-2);
+        font-size: 12px;
+      }
+      dd {
+        margin: 0;
+        font-size: 16px;
+        font-weight: 600;
+        letter-spacing: -0.01em;
+      }
+      dd.note {
+        min-height: 1.5em;
+        color: var(--ink-2);
+        font-size: 11.5px;
+        font-weight: 400;
+        letter-spacing: 0;
+      }
+      @media (max-width: 1080px) {
+        dl {
+          grid-template-columns: repeat(2, minmax(0, 1fr));
+        }
+      }
+      @media (prefers-reduced-motion: reduce) {
+        dl {
+          transition: none;
+        }
+      }
+    `,
+  ];
+
+  protected override render(): TemplateResult | typeof nothing {
+    const { estimate, stale, loading } = this.store;
+    if (!estimate) return nothing;
+    return html`<section aria-labelledby="title">
+      <h2 id="title">${t("answers.title")}</h2>
+      <dl ?data-stale=${stale || loading}>
+        ${this.#answers(estimate).map(
+          ({ id, question, value, note }) => html`<div data-answer=${id}>
+            <dt>${question}</dt>
+            <dd>${value}</dd>
+            <dd class="note">${note}</dd>
+          </div>`,
+        )}
+      </dl>
+    </section>`;
+  }
+
+  #answers(estimate: Estimate): Answer[] {
+    return [this.#max_context(estimate), this.#max_requests(estimate), this.#max_cached(estimate), this.#per_token(estimate)];
+  }
+
+  #max_context({ answers, scenario }: Estimate): Answer {
+    const format = this.store.format;
+    const count = Number(scenario["num_requests"]);
+    const limit = answers.model_max_context_tokens;
+    const beyond = limit !== null && (answers.max_context_tokens === null || answers.max_context_tokens > limit);
+    return {
+      id: "max_context_tokens",
+      question: t("answers.max_context", { count, n: format.integer(count) }),
+      value: this.#count(answers.max_context_tokens),
+      note: beyond ? t("answers.beyond_model", { limit: format.tokens(limit) }) : "",
+    };
+  }
+
+  #max_requests({ answers, scenario }: Estimate): Answer {
+    const context = this.store.format.tokens(Number(scenario["context_tokens"]));
+    return { id: "max_requests", question: t("answers.max_requests", { context }), value: this.#count(answers.max_requests), note: "" };
+  }
+
+  #max_cached({ answers }: Estimate): Answer {
+    return { id: "max_cached_tokens", question: t("answers.max_cached"), value: this.#count(answers.max_cached_tokens), note: "" };
+  }
+
+  #per_token({ cache }: Estimate): Answer {
+    const format = this.store.format;
+    const fixed = cache.fixed_bytes_per_request;
+    return {
+      id: "bytes_per_token",
+      question: t("answers.per_token"),
+      value: format.small_size(cache.bytes_per_token),
+      note: fixed > 0 ? t("answers.fixed", { amount: format.small_size(fixed) }) : format.exact(cache.bytes_per_token),
+    };
+  }
+
+  #count(value: number | null | undefined): string {
+    if (value === null || value === undefined) return t("answers.no_limit");
+    return value === 0 ? t("answers.none_fits") : this.store.format.integer(value);
+  }
+}
+
+customElements.define("vg-answers", AnswersPanel);

@@ -1,0 +1,69 @@
+import { css, html, nothing, type PropertyDeclarations, type TemplateResult } from "lit";
+import type { ArithmeticLine, Term } from "../../core/types";
+import { t, t_core } from "../../i18n/i18n";
+import { base_styles } from "../../styles/shared";
+import { StoreElement } from "../store_element";
+
+/** How a term comes about: each formula, the same with its numbers, and where it is from. */
+export class Arithmetic extends StoreElement {
+  static override properties: PropertyDeclarations = { ...StoreElement.properties, term: { attribute: false } };
+  static override styles = [
+    base_styles,
+    css`
+      .arithmetic {
+        display: grid;
+        gap: 8px;
+        padding: 10px 14px;
+        border: 1px solid var(--hairline);
+        border-radius: 6px;
+        background: var(--sunken);
+      }
+      dl {
+        display: grid;
+        gap: 8px;
+        margin: 0;
+      }
+      dt {
+        color: var(--ink-2);
+        font-size: 11.5px;
+      }
+      dd {
+        margin: 0;
+        font: 12px/1.6 var(--font-mono);
+        overflow-wrap: anywhere;
+      }
+      .formula {
+        color: var(--ink-2);
+      }
+      b {
+        font-weight: 650;
+      }
+      .source {
+        padding-top: 6px;
+        border-top: 1px solid var(--hairline);
+        color: var(--ink-2);
+        font-size: 11.5px;
+        overflow-wrap: anywhere;
+      }
+    `,
+  ];
+  declare term: Term;
+
+  protected override render(): TemplateResult {
+    const { lines, source } = this.term;
+    return html`<div class="arithmetic">
+      ${lines.length === 0 ? html`<p>${t("arithmetic.nothing")}</p>` : html`<dl>${lines.map((line) => this.#line(line))}</dl>`}
+      ${source === "" ? nothing : html`<p class="source">${t("table.source")}: ${source}</p>`}
+    </div>`;
+  }
+
+  #line(line: ArithmeticLine): TemplateResult {
+    return html`<div>
+      <dt>${t_core("labels", line.label)}</dt>
+      <dd class="formula">${line.formula}</dd>
+      <dd>= ${line.substituted} = <b>${this.store.format.exact(line.result_bytes)}</b></dd>
+    </div>`;
+  }
+}
+
+customElements.define("vg-arithmetic", Arithmetic);

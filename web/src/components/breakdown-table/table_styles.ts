@@ -1,0 +1,122 @@
+import { css } from "lit";
+
+export const table_styles = css`
+  table {
+    width: 100%;
+    border-collapse: collapse;
+    font-size: 13.5px;
+    transition: opacity 120ms;
+  }
+  [data-stale] {
+    opacity: 0.45;
+  }
+  caption {
+    padding: 0 0 6px;
+    color: var(--ink);
+    font-size: 13px;
+    font-weight: 600;
+    text-align: start;
+  }
+  th,
+  td {
+    padding: 0 8px;
+    font-weight: 400;
+    text-align: start;
+  }
+  thead th {
+    padding-block: 6px;
+    border-bottom: 1px solid var(--border);
+    color: var(--ink-2);
+    font-size: 12px;
+    white-space: nowrap;
+  }
+  tbody tr:not(.detail) > * {
+    height: 36px;
+    border-bottom: 1px solid var(--hairline);
+  }
+  tbody:has(.detail:not([hidden])) tr:first-child > * {
+    border-bottom-color: transparent;
+  }
+  .detail > td {
+    padding: 0 0 10px;
+    border-bottom: 1px solid var(--hairline);
+  }
+  .total > * {
+    border-bottom: 0 !important;
+    font-weight: 600;
+  }
+  .number {
+    text-align: end;
+    white-space: nowrap;
+  }
+  .known {
+    width: 18%;
+    text-align: end;
+  }
+  tbody .range {
+    color: var(--ink-2);
+  }
+  .total .range {
+    color: inherit;
+  }
+  .basis {
+    display: inline-block;
+    padding: 0 8px;
+    border: 1px solid var(--border);
+    border-radius: 9px;
+    color: var(--ink-2);
+    font-size: 11.5px;
+    font-weight: 400;
+    line-height: 17px;
+    white-space: nowrap;
+  }
+  .opener {
+    display: flex;
+    gap: 8px;
+    align-items: center;
+    min-height: 28px;
+    padding: 0;
+    border: 0;
+    background: none;
+    text-align: start;
+  }
+  .opener:hover {
+    color: var(--accent);
+  }
+  .arrow {
+    flex: none;
+    color: var(--ink-3);
+    transition: transform 100ms;
+  }
+  [aria-expanded="true"] .arrow {
+    transform: rotate(90deg);
+  }
+  .narrow-range {
+    display: none;
+  }
+  @media (max-width: 620px) {
+    th,
+    td {
+      padding-inline: 4px;
+    }
+    .range {
+      display: none;
+    }
+    .narrow-range {
+      display: block;
+      color: var(--ink-2);
+      font-size: 11px;
+      font-weight: 400;
+      line-height: 1.2;
+    }
+    tbody tr:not(.detail) > * {
+      height: 42px;
+    }
+  }
+  @media (prefers-reduced-motion: reduce) {
+    table,
+    .arrow {
+      transition: none;
+    }
+  }
+`;

@@ -1,0 +1,83 @@
+import { css, html, type TemplateResult } from "lit";
+import type { CatalogueItem, CatalogueKind } from "../../core/types";
+import { t } from "../../i18n/i18n";
+import { base_styles } from "../../styles/shared";
+import { field_shell, field_styles } from "../field/field";
+import { StoreElement } from "../store_element";
+
+const kMaxChoices = 100;
+
+/** One of a short list: the browser's own select. */
+export class ChoiceField extends StoreElement {
+  static override properties = { ...StoreElement.properties, key: {}, kind: {} };
+  static override shadowRootOptions = { ...StoreElement.shadowRootOptions, delegatesFocus: true };
+  static override styles = [
+    base_styles,
+    field_styles,
+    css`
+      select {
+        appearance: none;
+        padding-inline-end: 28px;
+        cursor: pointer;
+      }
+      option {
+        background: var(--surface);
+        color: var(--ink);
+      }
+      .chevron {
+        position: absolute;
+        inset-inline-end: 10px;
+        color: var(--ink-3);
+        pointer-events: none;
+      }
+    `,
+  ];
+  declare key: string;
+  declare kind: CatalogueKind;
+
+  protected override render(): TemplateResult {
+    const error = this.store.error_at(this.key);
+    const current = this.#current();
+    const control = html`<select
+        id="control"
+        aria-describedby="about"
+        aria-invalid=${error ? "true" : "false"}
+        @change=${(event: Event) => this.#choose((event.target as HTMLSelectElement).value)}
+      >
+        ${this.#items(current).map(
+          (item) => html`<option value=${item.id} .selected=${item.id === current}>${this.#name(item)}</option>`,
+        )}
+      </select>
+      <svg class="chevron" width="10" height="6" viewBox="0 0 10 6" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">
+        <path d="M1 1l4 4 4-4" />
+      </svg>`;
+    return field_shell({ key: this.key, error, control });
+  }
+
+  #choose(id: string): void {
+    this.store.set(this.key, id === "" ? undefined : id);
+  }
+
+  /** The V cache follows K until it is set apart; the empty choice stands for that. */
+  #follows(): boolean {
+    return this.key === "cache_type_v";
+  }
+
+  #current(): string {
+    const value = this.#follows() ? this.store.given[this.key] : this.store.value(this.key);
+    return typeof value === "string" ? value : "";
+  }
+
+  #items(current: string): CatalogueItem[] {
+    const items = this.store.search(this.kind, "", kMaxChoices).items;
+    const first = this.#follows() ? [{ id: "", name: t("choices.same_as_k") }] : [];
+    const known = current === "" || items.some((item) => item.id === current);
+    return [...first, ...items, ...(known ? [] : [{ id: current, name: current }])];
+  }
+
+  #name(item: CatalogueItem): string {
+    return this.kind === "engines" && item.id === "generic" ? t("choices.generic") : item.name;
+  }
+}
+
+customElements.define("vg-choice-field", ChoiceField);

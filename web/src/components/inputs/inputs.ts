@@ -1,0 +1,137 @@
+import { css, html, nothing, type TemplateResult } from "lit";
+import type { CatalogueKind } from "../../core/types";
+import { t } from "../../i18n/i18n";
+import { base_styles } from "../../styles/shared";
+import type { ImportPanel } from "../import-panel/import_panel";
+import { StoreElement } from "../store_element";
+import "../choice-field/choice_field";
+import "../import-panel/import_panel";
+import "../model-note/model_note";
+import "../number-field/number_field";
+import "../search-field/search_field";
+
+/** Which list of the catalogue a choice is taken from. */
+const kLists: Record<string, CatalogueKind> = {
+  model: "models",
+  weight_format: "formats",
+  gpu: "gpus",
+  engine: "engines",
+  cache_type_k: "cache_types",
+  cache_type_v: "cache_types",
+};
+/** Lists short enough for the browser's own select. */
+const kShortLists: CatalogueKind[] = ["engines", "cache_types"];
+
+/** The order of the form; which of these exist, and for which engine, the core says. */
+const kSections: { group: string; keys: string[] }[] = [
+  { group: "model", keys: ["model", "weight_format"] },
+  { group: "hardware", keys: ["gpu", "gpu_memory_gib", "gpu_count"] },
+  { group: "engine", keys: ["engine", "cache_type_k", "cache_type_v"] },
+  { group: "workload", keys: ["context_tokens", "num_requests", "shared_prefix_tokens"] },
+];
+const kPlaced = new Set(["model_config", ...kSections.flatMap((section) => section.keys)]);
+
+/** Everything that can be set. Fields without a place of their own fold into Advanced. */
+export class Inputs extends StoreElement {
+  static override styles = [
+    base_styles,
+    css`
+      h2 {
+        margin: 14px 0 10px;
+        color: var(--ink-2);
+        font-size: 11px;
+        font-weight: 600;
+        letter-spacing: 0.06em;
+        text-transform: uppercase;
+      }
+      section:first-child h2 {
+        margin-top: 4px;
+      }
+      details {
+        margin-top: 12px;
+        padding-top: 12px;
+        border-top: 1px solid var(--hairline);
+      }
+      summary {
+        margin-bottom: 10px;
+        color: var(--accent);
+        cursor: pointer;
+      }
+      .quiet {
+        color: var(--ink-2);
+      }
+    `,
+  ];
+
+  /** Opens the import panel with a file that was dropped on the page. */
+  import_file(file: File): void {
+    void this.renderRoot.querySelector<ImportPanel>("vg-import-panel")?.read_file(file);
+  }
+
+  protected override render(): TemplateResult {
+    return html`${kSections.map(({ group, keys }) => this.#section(group, keys))} ${this.#advanced()}`;
+  }
+
+  #section(group: string, keys: string[]): TemplateResult {
+    const shown = keys.filter((key) => this.#applies(key));
+    return html`<section aria-labelledby=${group}>
+      <h2 id=${group}>${t(`groups.${group}`)}</h2>
+      ${shown.map((key) => this.#field(key))}
+    </section>`;
+  }
+
+  #advanced(): TemplateResult {
+    const keys = this.store.form.fields.map((field) => field.key).filter((key) => !kPlaced.has(key) && this.#applies(key));
+    return html`<details>
+      <summary>${t("groups.advanced")}<span class="quiet">: ${t("groups.advanced_hint")}</span></summary>
+      ${keys.map((key) => this.#field(key))}
+    </details>`;
+  }
+
+  #field(key: string): TemplateResult {
+    const kind = kLists[key];
+    if (kind === undefined) return html`<vg-number-field .store=${this.store} .key=${key} data-key=${key}></vg-number-field>`;
+    if (kShortLists.includes(kind))
+      return html`<vg-choice-field .store=${this.store} .key=${key} .kind=${kind} data-key=${key}></vg-choice-field>`;
+    return html`<vg-search-field
+        .store=${this.store}
+        .key=${key}
+        .kind=${kind}
+        .note=${this.#note(key)}
+        .label_override=${key === "model" ? this.#custom_name() : undefined}
+        data-key=${key}
+      ></vg-search-field>
+      ${key === "model" ? this.#below_model() : nothing}`;
+  }
+
+  #below_model(): TemplateResult {
+    return html`<vg-model-note .store=${this.store}></vg-model-note><vg-import-panel .store=${this.store}></vg-import-panel>`;
+  }
+
+  #note(key: string): string | undefined {
+    const device = this.store.estimate?.devices[0];
+    return key === "gpu" && device ? this.store.format.size(device.usable_bytes, 2) : undefined;
+  }
+
+  #custom_name(): string | undefined {
+    if (this.store.given["model_config"] === undefined) return undefined;
+    return t("model.custom", { name: this.store.estimate?.model.name || t("model.custom_unnamed") });
+  }
+
+  /** A field is shown when the engine has it; the memory of a GPU only where the GPU is a custom one. */
+  #applies(key: string): boolean {
+    const info = this.store.fields.get(key);
+    if (!info) return false;
+    if (key === "gpu_memory_gib") return this.store.value("gpu") === "custom";
+    const engine = this.store.value("engine");
+    return !info.engines || info.engines.length === 0 || info.engines.some((name) => name === engine);
+  }
+}
+
+customElements.define("vg-inputs", Inputs);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "vg-inputs": Inputs;
+  }
+}

@@ -1,0 +1,94 @@
+import { css, html, nothing, type TemplateResult } from "lit";
+import type { Diag } from "../../core/types";
+import { diag_text, t } from "../../i18n/i18n";
+import { base_styles, button_styles } from "../../styles/shared";
+import { StoreElement } from "../store_element";
+
+/** What the visitor must know beside the answer: a link half understood, a crash, warnings. */
+export class Notices extends StoreElement {
+  static override styles = [
+    base_styles,
+    button_styles,
+    css`
+      .notice {
+        display: grid;
+        grid-template-columns: minmax(0, 1fr) auto;
+        gap: 4px 16px;
+        margin-bottom: 12px;
+        padding: 10px 14px;
+        border: 1px solid var(--warn);
+        border-radius: 8px;
+        background: var(--warn-wash);
+        font-size: 12.5px;
+      }
+      h2 {
+        font-size: 13px;
+        font-weight: 600;
+      }
+      ul {
+        margin: 2px 0 0;
+        padding-inline-start: 16px;
+      }
+      li,
+      p {
+        overflow-wrap: anywhere;
+      }
+      .hint {
+        color: var(--ink-2);
+      }
+      .button {
+        align-self: start;
+      }
+      input {
+        width: 100%;
+        margin-top: 4px;
+        border: 1px solid var(--border);
+        border-radius: 4px;
+        background: var(--surface);
+        color: var(--ink);
+        font: 11.5px/2 var(--font-mono);
+      }
+    `,
+  ];
+
+  protected override render(): TemplateResult {
+    return html`<div role="status">${this.#crash()} ${this.#link()} ${this.#warnings()}</div>`;
+  }
+
+  #crash(): TemplateResult | typeof nothing {
+    const link = this.store.crash_link;
+    if (link === null) return nothing;
+    return html`<section class="notice" data-notice="crash">
+      <div>
+        <h2>${t("notices.crash_title")}</h2>
+        <p>${t("notices.crash_text")}</p>
+        <input readonly aria-label=${t("header.copy_link")} .value=${link} @focus=${(event: Event) => (event.target as HTMLInputElement).select()} />
+      </div>
+    </section>`;
+  }
+
+  #link(): TemplateResult | typeof nothing {
+    const findings = this.store.link_findings;
+    if (findings.length === 0) return nothing;
+    return html`<section class="notice" data-notice="link">
+      <div>
+        <h2>${t("notices.link_title")}</h2>
+        <ul>
+          ${findings.map((finding) => this.#finding(finding))}
+        </ul>
+      </div>
+      <button class="button" @click=${() => this.store.dismiss_link_findings()}>${t("notices.dismiss")}</button>
+    </section>`;
+  }
+
+  #warnings(): TemplateResult | typeof nothing {
+    return nothing;
+  }
+
+  #finding(finding: Diag): TemplateResult {
+    const { message, hint } = diag_text(finding);
+    return html`<li>${message} <span class="hint">${hint}</span></li>`;
+  }
+}
+
+customElements.define("vg-notices", Notices);

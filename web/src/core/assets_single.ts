@@ -1,0 +1,14 @@
+import { catalogue_deflated, wasm_deflated } from "virtual:core-embedded";
+import type { CoreAssets } from "./assets";
+
+async function inflate(base64: string): Promise<Uint8Array<ArrayBuffer>> {
+  const packed = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+export const assets: CoreAssets = {
+  module: async () => WebAssembly.compile(await inflate(wasm_deflated)),
+  catalogue: () => inflate(catalogue_deflated),
+  model_facts: (file) => Promise.reject(new Error(`${file} is not in the embedded catalogue`)),
+};

@@ -1,0 +1,30 @@
+import { catalogue_root, wasm_url } from "virtual:core-urls";
+import type { CoreAssets } from "./assets";
+
+async function fetch_ok(url: URL): Promise<Response> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${response.status} ${url.pathname}`);
+  return response;
+}
+
+async function fetch_bytes(path: string): Promise<Uint8Array> {
+  const response = await fetch_ok(new URL(path, document.baseURI));
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** Facts files are plain names below models/; anything else is not ours to fetch. */
+function checked_file(file: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*\.json$/.test(file)) throw new Error(`unexpected file name ${file}`);
+  return file;
+}
+
+export const assets: CoreAssets = {
+  async module() {
+    const response = await fetch_ok(new URL(wasm_url, document.baseURI));
+    // Streaming compilation needs the right MIME type; some plain file servers do not send it.
+    if (response.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(response);
+    return WebAssembly.compile(await response.arrayBuffer());
+  },
+  catalogue: () => fetch_bytes(`${catalogue_root}/core.json`),
+  model_facts: async (file) => fetch_bytes(`${catalogue_root}/models/${checked_file(file)}`),
+};

@@ -1,0 +1,169 @@
+/** The JSON contract of the core's facade, as the page uses it. Byte counts are integers below 2^53. */
+
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+
+/** Scenario fields that were given; everything left out takes the core's default. */
+export type Scenario = Record<string, JsonValue>;
+
+/** One finding about the input: where it is, what is wrong, what to do. */
+export interface Diag {
+  code: string;
+  /** JSON Pointer into what the user gave. */
+  path: string;
+  at?: { line: number; column: number };
+  args: Record<string, JsonValue>;
+  message: string;
+  hint: string;
+}
+
+export interface OkEnvelope<T> {
+  ok: true;
+  result: T;
+  warnings: Diag[];
+}
+
+export interface ErrorEnvelope {
+  ok: false;
+  errors: Diag[];
+  warnings: Diag[];
+}
+
+export type Envelope<T> = OkEnvelope<T> | ErrorEnvelope;
+
+export type FieldKind = "choice" | "integer" | "fraction" | "decimal" | "text" | "json";
+
+/** Form metadata of one scenario field. */
+export interface FieldInfo {
+  key: string;
+  kind: FieldKind;
+  unit: string;
+  min?: number | null;
+  max?: number | null;
+  default?: JsonValue;
+  engines?: string[];
+  group: string;
+}
+
+export interface DescribeResult {
+  fields: FieldInfo[];
+  terms: string[];
+  bases: string[];
+  verdicts: string[];
+  error_codes: string[];
+}
+
+export type CatalogueKind = "models" | "gpus" | "formats" | "cache_types" | "engines";
+
+export interface CatalogueItem {
+  id: string;
+  name: string;
+  family?: string;
+  [detail: string]: JsonValue | undefined;
+}
+
+export interface CatalogueResult {
+  items: CatalogueItem[];
+  total: number;
+}
+
+export interface AttentionKind {
+  kind: string;
+  layers: number;
+  [detail: string]: JsonValue | undefined;
+}
+
+export interface ModelSummary {
+  id: string;
+  name: string;
+  family?: string;
+  source?: string;
+  verified?: string;
+  model_type?: string;
+  parameters: { total: number; active: number; by_role: Record<string, number> };
+  max_context_tokens: number | null;
+  num_layers: number;
+  attention: AttentionKind[];
+  assumptions: (Diag | string)[];
+}
+
+export interface ImportResult extends ModelSummary {
+  scenario_patch: Scenario;
+}
+
+export interface Amount {
+  bytes: number;
+  low_bytes: number;
+  high_bytes: number;
+  basis: string;
+}
+
+export interface ArithmeticLine {
+  label: string;
+  formula: string;
+  substituted: string;
+  result_bytes: number;
+}
+
+export interface Term extends Amount {
+  id: string;
+  lines: ArithmeticLine[];
+  source: string;
+}
+
+export interface DeviceBreakdown {
+  name: string;
+  count: number;
+  first_rank: number;
+  last_rank: number;
+  capacity_bytes: number;
+  usable_bytes: number;
+  total: Amount;
+  terms: Term[];
+}
+
+export type VerdictState = "fits" | "tight" | "does_not_fit";
+
+export interface Verdict {
+  state: VerdictState;
+  margin_bytes: number;
+  needed_bytes: number;
+  usable_bytes: number;
+  worst_device: number;
+}
+
+export interface Answers {
+  max_requests: number | null;
+  max_context_tokens: number | null;
+  max_cached_tokens: number | null;
+  model_max_context_tokens: number | null;
+}
+
+export interface CacheSummary {
+  bytes_per_token: number;
+  fixed_bytes_per_request: number;
+  bytes_per_request: number;
+  total_bytes: number;
+}
+
+export interface Estimate {
+  scenario: Scenario;
+  model: ModelSummary;
+  verdict: Verdict;
+  devices: DeviceBreakdown[];
+  cache: CacheSummary;
+  answers: Answers;
+}
+
+/** Request and result of every method the page calls. */
+export interface Methods {
+  version: { request: Record<string, never>; result: { version: string; link_version: number } };
+  describe: { request: Record<string, never>; result: DescribeResult };
+  catalogue: { request: { kind: CatalogueKind; query?: string; limit?: number }; result: CatalogueResult };
+  model: { request: { id: string }; result: ModelSummary };
+  import: { request: { text: string; name?: string }; result: ImportResult };
+  estimate: { request: { scenario: Scenario }; result: Estimate };
+  link_encode: { request: { scenario: Scenario }; result: { fragment: string } };
+  link_decode: { request: { link: string }; result: { scenario: Scenario } };
+}
+
+export type Method = keyof Methods;

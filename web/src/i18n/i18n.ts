@@ -1,0 +1,71 @@
+import i18next from "i18next";
+import type { Diag, JsonValue } from "../core/types";
+import type { Language } from "../state/preferences";
+import en from "./en.json";
+import zh_cn from "./zh-CN.json";
+import zh_cn_errors from "./errors.zh-CN.json";
+
+const kErrorsZhCn: Record<string, { message: string; hint: string }> = zh_cn_errors;
+
+/** English texts of the core's findings come with the finding itself, so only Chinese has a table. */
+export async function start_i18n(language: Language): Promise<void> {
+  await i18next.init({
+    lng: language,
+    fallbackLng: "en",
+    keySeparator: ".",
+    interpolation: { escapeValue: false, prefix: "{", suffix: "}" },
+    resources: {
+      en: { translation: en },
+      "zh-CN": { translation: zh_cn },
+    },
+  });
+  describe_document(language);
+}
+
+export async function set_language(language: Language): Promise<void> {
+  await i18next.changeLanguage(language);
+  describe_document(language);
+}
+
+export function current_language(): Language {
+  return i18next.language === "zh-CN" ? "zh-CN" : "en";
+}
+
+export function t(key: string, args: Record<string, string | number> = {}): string {
+  return i18next.t(key, args);
+}
+
+/** The text of a key that the core made up, or the key itself where no translation exists. */
+export function t_core(section: string, key: string): string {
+  return i18next.exists(`${section}.${key}`) ? t(`${section}.${key}`) : key;
+}
+
+/** One sentence for a finding, and its remedy, in the chosen language. */
+export function diag_text(diag: Diag): { message: string; hint: string } {
+  const args = text_args(diag);
+  if (diag.code.startsWith("page.")) return { message: t(`page_errors.${diag.code.slice(5)}`, args), hint: "" };
+  return { message: from_table(diag, "message", args), hint: from_table(diag, "hint", args) };
+}
+
+function from_table(diag: Diag, part: "message" | "hint", args: Record<string, string>): string {
+  const translated = current_language() === "zh-CN" ? kErrorsZhCn[diag.code]?.[part] : undefined;
+  return translated === undefined ? diag[part] : fill(translated, args);
+}
+
+/** Error templates name their arguments as the core's own table does: {key}. */
+function fill(template: string, args: Record<string, string>): string {
+  return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => args[name] ?? placeholder);
+}
+
+function text_args(diag: Diag): Record<string, string> {
+  return Object.fromEntries(Object.entries(diag.args).map(([name, value]) => [name, arg_text(value)]));
+}
+
+function arg_text(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function describe_document(language: Language): void {
+  document.documentElement.lang = language;
+  document.title = t("app.title");
+}

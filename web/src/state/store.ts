@@ -1,0 +1,197 @@
+import { missing_facts, page_error, type CoreClient } from "../core/client";
+import type {
+  CatalogueKind,
+  CatalogueResult,
+  DescribeResult,
+  Diag,
+  Envelope,
+  Estimate,
+  FieldInfo,
+  ImportResult,
+  JsonValue,
+  Scenario,
+} from "../core/types";
+import { Formatter, type ByteUnit } from "../format/format";
+import { current_language, set_language } from "../i18n/i18n";
+import { AddressBar } from "./link";
+import { apply_theme, write_preference, type Language, type Preferences, type Theme } from "./preferences";
+
+/** A custom model takes the place of the preset; the one goes when the other comes. */
+const kModelKeys = ["model", "model_config"];
+
+/**
+ * What the page shows: the fields that were given, the answer to them and what is wrong with them.
+ * Every change is computed at once; "change" is dispatched after it.
+ */
+export class Store extends EventTarget {
+  given: Scenario = {};
+  /** The newest answer. Kept, and marked stale, while the fields hold something that has no answer. */
+  estimate: Estimate | null = null;
+  stale = false;
+  loading = false;
+  errors: Diag[] = [];
+  warnings: Diag[] = [];
+  /** What the link in the address bar said and was not understood. */
+  link_findings: Diag[] = [];
+  /** Set when the core trapped: the link that shows the problem. */
+  crash_link: string | null = null;
+  readonly form: DescribeResult;
+  readonly fields: ReadonlyMap<string, FieldInfo>;
+  format: Formatter;
+
+  readonly #address: AddressBar;
+  /** Text in a field that is not a value at all, by field key. */
+  readonly #unreadable = new Map<string, Diag>();
+
+  constructor(
+    private readonly core: CoreClient,
+    readonly preferences: Preferences,
+  ) {
+    super();
+    const described = core.call("describe", {});
+    if (!described.ok) throw new Error("describe failed");
+    this.form = described.result;
+    this.fields = new Map(this.form.fields.map((field) => [field.key, field]));
+    this.format = new Formatter(current_language(), preferences.unit);
+    this.#address = new AddressBar(core);
+  }
+
+  start(): void {
+    addEventListener("hashchange", () => this.#open_address());
+    this.#open_address();
+    if (!this.estimate && !this.loading) this.#compute();
+  }
+
+  /** Sets one field; undefined gives it back to the default. */
+  set(key: string, value: JsonValue | undefined): void {
+    this.set_all({ [key]: value });
+  }
+
+  set_all(values: Record<string, JsonValue | undefined>): void {
+    const next: Scenario = { ...this.given };
+    for (const [key, value] of Object.entries(values)) {
+      this.#unreadable.delete(key);
+      if (kModelKeys.includes(key)) for (const other of kModelKeys) delete next[other];
+      if (value === undefined) delete next[key];
+      else next[key] = value;
+    }
+    this.given = next;
+    this.#address.write_soon(next);
+    this.#compute();
+  }
+
+  /** The field holds text that is no value; the answer then is stale until it does. */
+  set_unreadable(key: string, text: string): void {
+    this.#unreadable.set(key, { ...page_error("page.not_a_number", `/${key}`, { text }).errors[0]! });
+    this.#compute();
+  }
+
+  /** The field's value: what was given, else what the core resolved it to. */
+  value(key: string): JsonValue | undefined {
+    return this.given[key] ?? this.resolved(key);
+  }
+
+  /** What the core computed with; differs from the given value only where none was given. */
+  resolved(key: string): JsonValue | undefined {
+    return this.estimate?.scenario[key] ?? this.fields.get(key)?.default;
+  }
+
+  error_at(key: string): Diag | undefined {
+    return this.errors.find((error) => field_of(error) === key);
+  }
+
+  /** Errors that belong to no field on the page. */
+  other_errors(): Diag[] {
+    return this.errors.filter((error) => !this.fields.has(field_of(error)));
+  }
+
+  search(kind: CatalogueKind, query: string, limit: number): CatalogueResult {
+    const reply = this.core.call("catalogue", { kind, query, limit });
+    return reply.ok ? reply.result : { items: [], total: 0 };
+  }
+
+  import_config(text: string, name: string | undefined): Envelope<ImportResult> {
+    return this.core.call("import", name === undefined ? { text } : { text, name });
+  }
+
+  link(): string {
+    return this.#address.link_to(this.given);
+  }
+
+  dismiss_link_findings(): void {
+    this.link_findings = [];
+    this.#changed();
+  }
+
+  async choose_language(language: Language): Promise<void> {
+    write_preference("language", language);
+    await set_language(language);
+    this.format = new Formatter(language, this.preferences.unit);
+    this.#changed();
+  }
+
+  choose_unit(unit: ByteUnit): void {
+    this.preferences.unit = unit;
+    write_preference("unit", unit);
+    this.format = new Formatter(current_language(), unit);
+    this.#changed();
+  }
+
+  choose_theme(theme: Theme): void {
+    this.preferences.theme = theme;
+    write_preference("theme", theme);
+    apply_theme(theme);
+    this.#changed();
+  }
+
+  #open_address(): void {
+    const link = this.#address.read();
+    if (!link) return;
+    this.given = link.scenario;
+    this.link_findings = link.findings;
+    this.#unreadable.clear();
+    this.#compute();
+  }
+
+  #compute(): void {
+    const unreadable = [...this.#unreadable.values()];
+    const reply = this.core.call("estimate", { scenario: this.given });
+    const file = missing_facts(reply);
+    this.loading = file !== null;
+    if (file !== null) void this.#load_facts(file);
+    else this.#show(reply, unreadable);
+    this.#changed();
+  }
+
+  #show(reply: Envelope<Estimate>, unreadable: Diag[]): void {
+    if (reply.ok) this.estimate = reply.result;
+    this.warnings = reply.warnings;
+    this.errors = [...unreadable, ...(reply.ok ? [] : reply.errors)];
+    this.stale = this.errors.length > 0;
+    const crashed = this.errors.some((error) => error.code === "page.internal_error");
+    this.crash_link = crashed ? location.href : null;
+  }
+
+  async #load_facts(file: string): Promise<void> {
+    const asked = this.given;
+    try {
+      await this.core.load_model_facts(file);
+    } catch (failure) {
+      if (this.given !== asked) return;
+      this.loading = false;
+      this.#show(page_error("page.fetch_failed", "/model", { detail: String(failure) }), []);
+      this.#changed();
+      return;
+    }
+    this.#compute();
+  }
+
+  #changed(): void {
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+/** The scenario field that a finding is about, "" where it is none. */
+export function field_of(diag: Diag): string {
+  return diag.path.replace(/^\/scenario(?=\/|$)/, "").split("/")[1] ?? "";
+}

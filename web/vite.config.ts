@@ -1,0 +1,23 @@
+import { defineConfig } from "vite";
+import { viteSingleFile } from "vite-plugin-singlefile";
+import { core_plugin, type Flavour } from "./build/core_plugin.ts";
+import { html_plugin } from "./build/html_plugin.ts";
+import { rename_plugin } from "./build/rename_plugin.ts";
+
+export default defineConfig(({ mode }) => {
+  const flavour: Flavour = mode === "single" ? "single" : "site";
+  return {
+    base: "./",
+    build: {
+      outDir: `dist/${flavour}`,
+      emptyOutDir: true,
+      target: "es2022",
+      modulePreload: false,
+    },
+    plugins: [
+      core_plugin(flavour),
+      html_plugin(flavour),
+      ...(flavour === "single" ? [viteSingleFile({ removeViteModuleLoader: true }), rename_plugin("index.html", "vramgauge.html")] : []),
+    ],
+  };
+});
