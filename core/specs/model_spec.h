@@ -54,6 +54,10 @@ struct Attention {
   bool output_gate = false;
   /// One learned sink logit per head.
   bool has_sinks = false;
+  /// The norms of queries and keys carry a bias as well.
+  bool qk_norm_bias = false;
+  /// Queries, keys and values are one stored matrix.
+  bool fused_qkv = false;
   /// Values are the keys before rotation: no value projection; both are still cached.
   bool v_equals_k = false;
   std::optional<Indexer> indexer;
@@ -120,6 +124,10 @@ struct GatedDelta {
   uint64_t v_head_dim = 0;
   uint64_t d_conv = 0;
   bool is_channel_wise = false;
+  /// Channel-wise only: the output gate is one full matrix, not a product of two thin ones.
+  bool has_full_rank_gate = false;
+  /// Queries, keys, values and gate are one stored matrix, and so are the two per-head gates.
+  bool fused_projections = false;
 };
 
 /// Linear attention with one matrix state per head (MiniMax lightning attention).
@@ -141,10 +149,25 @@ struct Rwkv {
   uint64_t hidden_size = 0;
   uint64_t num_heads = 0;
   uint64_t head_dim = 0;
+  /// Ranks of the low-rank adapters that make the mixing depend on the data; 0 = none.
+  uint64_t mix_rank = 0;
+  uint64_t decay_rank = 0;
+  uint64_t gate_rank = 0;
+  uint64_t learning_rate_rank = 0;
+  uint64_t value_rank = 0;
+};
+
+/// Real-gated linear recurrent unit behind a short convolution (Griffin, RecurrentGemma): one state
+/// element per channel.
+struct GatedLru {
+  uint64_t width = 0;
+  /// The gates are block-diagonal, one block per head.
+  uint64_t num_heads = 0;
+  uint64_t d_conv = 0;
 };
 
 using Mixer = std::variant<Attention, LatentAttention, CompressedAttention, Mamba1, Mamba2, GatedDelta,
-                           LinearAttention, ShortConv, Rwkv>;
+                           LinearAttention, ShortConv, Rwkv, GatedLru>;
 
 /// An ordinary feed-forward block.
 struct DenseFfn {
@@ -152,6 +175,8 @@ struct DenseFfn {
   /// Gate and up projections (SwiGLU) instead of one.
   bool is_gated = true;
   bool bias = false;
+  /// Gate and up are one stored matrix.
+  bool fused_gate_up = false;
 };
 
 /// A mixture of experts, with the experts every token passes through beside the routed ones.
