@@ -141,6 +141,9 @@ struct ShortConv {
   uint64_t dim = 0;
   uint64_t d_conv = 0;
   bool bias = false;
+  /// The convolution with its input and output projections; false = the convolution alone, smoothing
+  /// what another part of the layer made (Inkling).
+  bool has_projections = true;
 };
 
 /// RWKV time mixing: a matrix state per head and two shifted tokens.
