@@ -40,8 +40,11 @@ export interface FieldInfo {
   min?: number | null;
   max?: number | null;
   default?: JsonValue;
+  /** Engines that have the field; empty or absent = all. */
   engines?: string[];
   group: string;
+  /** The catalogue list that a choice is taken from. */
+  list?: CatalogueKind;
 }
 
 export interface DescribeResult {
@@ -49,7 +52,7 @@ export interface DescribeResult {
   terms: string[];
   bases: string[];
   verdicts: string[];
-  error_codes: string[];
+  error_codes: { code: string; severity: string; message: string; hint: string }[];
 }
 
 export type CatalogueKind = "models" | "gpus" | "formats" | "cache_types" | "engines";

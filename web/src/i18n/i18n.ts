@@ -5,9 +5,16 @@ import en from "./en.json";
 import zh_cn from "./zh-CN.json";
 import zh_cn_errors from "./errors.zh-CN.json";
 
-const kErrorsZhCn: Record<string, { message: string; hint: string }> = zh_cn_errors;
+interface ErrorText {
+  code: string;
+  message: string;
+  hint: string;
+}
 
-/** English texts of the core's findings come with the finding itself, so only Chinese has a table. */
+const kErrorsZhCn: Record<string, Omit<ErrorText, "code">> = zh_cn_errors;
+/** English texts are the core's own, so only Chinese has a table here. */
+const english_errors: Record<string, Omit<ErrorText, "code">> = {};
+
 export async function start_i18n(language: Language): Promise<void> {
   await i18next.init({
     lng: language,
@@ -40,29 +47,33 @@ export function t_core(section: string, key: string): string {
   return i18next.exists(`${section}.${key}`) ? t(`${section}.${key}`) : key;
 }
 
+/** Takes the core's own table of English texts. */
+export function use_error_texts(rows: readonly ErrorText[]): void {
+  for (const { code, message, hint } of rows) english_errors[code] = { message, hint };
+}
+
 /** One sentence for a finding, and its remedy, in the chosen language. */
 export function diag_text(diag: Diag): { message: string; hint: string } {
   const args = text_args(diag);
   if (diag.code.startsWith("page.")) return { message: t(`page_errors.${diag.code.slice(5)}`, args), hint: "" };
-  return { message: from_table(diag, "message", args), hint: from_table(diag, "hint", args) };
+  const texts = (current_language() === "zh-CN" ? kErrorsZhCn[diag.code] : undefined) ?? english_errors[diag.code] ?? diag;
+  return { message: fill(texts.message, args), hint: fill(texts.hint, args) };
 }
 
-function from_table(diag: Diag, part: "message" | "hint", args: Record<string, string>): string {
-  const translated = current_language() === "zh-CN" ? kErrorsZhCn[diag.code]?.[part] : undefined;
-  return translated === undefined ? diag[part] : fill(translated, args);
-}
-
-/** Error templates name their arguments as the core's own table does: {key}. */
+/** Templates name their arguments as the core's own table does: {key}. */
 function fill(template: string, args: Record<string, string>): string {
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => args[name] ?? placeholder);
 }
 
 function text_args(diag: Diag): Record<string, string> {
-  return Object.fromEntries(Object.entries(diag.args).map(([name, value]) => [name, arg_text(value)]));
+  return Object.fromEntries(Object.entries(diag.args).map(([name, value]) => [name, arg_text(name, value)]));
 }
 
-function arg_text(value: JsonValue): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+/** Fields go by the name they have on the page, counts by the language's grouping. */
+function arg_text(name: string, value: JsonValue): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (name === "key") return t_core("fields", text);
+  return /^\d{4,}$/.test(text) && name !== "text" ? new Intl.NumberFormat(i18next.language).format(Number(text)) : text;
 }
 
 function describe_document(language: Language): void {

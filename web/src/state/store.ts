@@ -12,9 +12,15 @@ import type {
   Scenario,
 } from "../core/types";
 import { Formatter, type ByteUnit } from "../format/format";
-import { current_language, set_language } from "../i18n/i18n";
+import { current_language, set_language, use_error_texts } from "../i18n/i18n";
 import { AddressBar } from "./link";
 import { apply_theme, write_preference, type Language, type Preferences, type Theme } from "./preferences";
+
+/** What is wrong with a field, or worth knowing about it. */
+export interface Finding {
+  severity: "error" | "warning";
+  diag: Diag;
+}
 
 /** A custom model takes the place of the preset; the one goes when the other comes. */
 const kModelKeys = ["model", "model_config"];
@@ -35,6 +41,7 @@ export class Store extends EventTarget {
   link_findings: Diag[] = [];
   /** Set when the core trapped: the link that shows the problem. */
   crash_link: string | null = null;
+  readonly version: string;
   readonly form: DescribeResult;
   readonly fields: ReadonlyMap<string, FieldInfo>;
   format: Formatter;
@@ -51,6 +58,9 @@ export class Store extends EventTarget {
     const described = core.call("describe", {});
     if (!described.ok) throw new Error("describe failed");
     this.form = described.result;
+    const version = core.call("version", {});
+    this.version = version.ok ? version.result.version : "";
+    use_error_texts(this.form.error_codes);
     this.fields = new Map(this.form.fields.map((field) => [field.key, field]));
     this.format = new Formatter(current_language(), preferences.unit);
     this.#address = new AddressBar(core);
@@ -100,9 +110,17 @@ export class Store extends EventTarget {
     return this.errors.find((error) => field_of(error) === key);
   }
 
-  /** Errors that belong to no field on the page. */
-  other_errors(): Diag[] {
-    return this.errors.filter((error) => !this.fields.has(field_of(error)));
+  /** What stands beside a field: its error, else a warning about it. */
+  finding_at(key: string): Finding | undefined {
+    const error = this.error_at(key);
+    if (error) return { severity: "error", diag: error };
+    const warning = this.warnings.find((candidate) => field_of(candidate) === key);
+    return warning && { severity: "warning", diag: warning };
+  }
+
+  /** Warnings that belong to no field on the page. */
+  remarks(): Diag[] {
+    return this.warnings.filter((warning) => !this.fields.has(field_of(warning)));
   }
 
   search(kind: CatalogueKind, query: string, limit: number): CatalogueResult {
@@ -170,6 +188,15 @@ export class Store extends EventTarget {
     this.stale = this.errors.length > 0;
     const crashed = this.errors.some((error) => error.code === "page.internal_error");
     this.crash_link = crashed ? location.href : null;
+    if (crashed) void this.#name_crash();
+  }
+
+  /** The restarted core writes the link to the scenario that stopped it. */
+  async #name_crash(): Promise<void> {
+    await this.core.ready();
+    if (this.crash_link === null) return;
+    this.crash_link = this.link();
+    this.#changed();
   }
 
   async #load_facts(file: string): Promise<void> {

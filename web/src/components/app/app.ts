@@ -9,6 +9,7 @@ import "../device-bar/device_bar";
 import "../header/header";
 import "../inputs/inputs";
 import "../notices/notices";
+import "../remarks/remarks";
 import "../slim-verdict/slim_verdict";
 import "../verdict/verdict";
 import { app_styles } from "./app_styles";
@@ -96,10 +97,11 @@ export class Calculator extends StoreElement {
           <div class="body">
             <vg-breakdown-table .store=${store}></vg-breakdown-table>
             <vg-answers .store=${store}></vg-answers>
+            <vg-remarks .store=${store}></vg-remarks>
           </div>
         </main>
       </div>
-      <footer>${t("app.privacy")}</footer>
+      <footer>${t("app.privacy")} ${t("app.version", { version: store.version })}</footer>
       <div class="drop-veil" ?hidden=${!this.dragging} aria-hidden="true">${t("import.drop_anywhere")}</div>
     `;
   }

@@ -9,12 +9,13 @@ export const app_styles = css`
   .layout {
     display: grid;
     flex: 1;
-    grid-template-columns: 336px minmax(0, 1fr);
+    grid-template-columns: 368px minmax(0, 1fr);
     width: 100%;
     max-width: 1440px;
     margin: 0 auto;
   }
   aside {
+    --label-width: 96px;
     padding: 16px 24px 40px;
     border-inline-end: 1px solid var(--hairline);
   }

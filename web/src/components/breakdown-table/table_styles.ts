@@ -79,6 +79,7 @@ export const table_styles = css`
     border: 0;
     background: none;
     text-align: start;
+    white-space: nowrap;
   }
   .opener:hover {
     color: var(--accent);
@@ -111,6 +112,16 @@ export const table_styles = css`
     }
     tbody tr:not(.detail) > * {
       height: 42px;
+    }
+    .known {
+      width: auto;
+    }
+    .basis {
+      padding: 0;
+      border: 0;
+    }
+    .opener {
+      gap: 6px;
     }
   }
   @media (prefers-reduced-motion: reduce) {

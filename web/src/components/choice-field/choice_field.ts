@@ -51,7 +51,7 @@ export class ChoiceField extends StoreElement {
       <svg class="chevron" width="10" height="6" viewBox="0 0 10 6" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">
         <path d="M1 1l4 4 4-4" />
       </svg>`;
-    return field_shell({ key: this.key, error, control });
+    return field_shell({ key: this.key, finding: this.store.finding_at(this.key), control });
   }
 
   #choose(id: string): void {

@@ -51,9 +51,6 @@ export const bar_styles = css`
   .band-line {
     fill: color-mix(in srgb, var(--ink) 32%, transparent);
   }
-  .band {
-    pointer-events: none;
-  }
   .whisker {
     stroke: var(--ink-3);
     stroke-width: 1;
@@ -67,7 +64,8 @@ export const bar_styles = css`
     stroke-width: 2;
   }
   .limit.capacity {
-    stroke-dasharray: 3 2;
+    stroke: var(--ink-3);
+    stroke-width: 1;
   }
   .tick {
     fill: var(--ink-2);

@@ -68,7 +68,9 @@ export class DeviceBar extends StoreElement {
     if (high_bytes <= low_bytes) return nothing;
     const [low, high, width] = [scale.at(low_bytes), scale.at(high_bytes), scale.at(high_bytes - low_bytes)];
     const y = kBarTop + kBarHeight + 3;
-    return svg`<rect class="band" x=${low} y=${kBarTop} width=${width} height=${kBarHeight} fill="url(#band)" />
+    return svg`<rect class="band" x=${low} y=${kBarTop} width=${width} height=${kBarHeight} fill="url(#band)">
+        <title>${t("bar.band", { low: this.store.format.size(low_bytes, 2), high: this.store.format.size(high_bytes, 2) })}</title>
+      </rect>
       <line class="whisker" x1=${low} x2=${high} y1=${y} y2=${y} />
       <line class="whisker" x1=${low} x2=${low} y1=${y - 2} y2=${y + 2} />
       <line class="whisker" x1=${high} x2=${high} y1=${y - 2} y2=${y + 2} />`;

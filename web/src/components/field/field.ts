@@ -1,25 +1,28 @@
 import { css, html, nothing, type TemplateResult } from "lit";
-import type { Diag } from "../../core/types";
 import { diag_text, t } from "../../i18n/i18n";
+import type { Finding } from "../../state/store";
 
 export interface FieldShell {
   key: string;
   help?: string | undefined;
-  error?: Diag | undefined;
+  /** What the value comes to; a line of its own below the control. */
+  below?: string | undefined;
+  finding?: Finding | undefined;
   /** The control itself; it carries id "control" and aria-describedby "about". */
   control: TemplateResult;
 }
 
-/** Label, control and error of one field. The error's line is always there, so nothing moves when it fills. */
-export function field_shell({ key, help, error, control }: FieldShell): TemplateResult {
-  const text = error ? diag_text(error) : null;
-  return html`<div class="field" ?data-invalid=${error !== undefined}>
+/** Label, control and finding of one field. The finding's line is always there, so nothing moves when it fills. */
+export function field_shell({ key, help, below, finding, control }: FieldShell): TemplateResult {
+  const text = finding ? diag_text(finding.diag) : undefined;
+  return html`<div class="field" data-finding=${finding?.severity ?? nothing}>
     <label for="control" title=${help ?? nothing}>${t(`fields.${key}`)}</label>
     <div class="control">${control}</div>
-    <p id="about" class="about">
-      ${help ? html`<span class="visually-hidden">${help}.</span>` : nothing}
-      <span class="error" role="status">${text ? html`${text.message} <span class="hint">${text.hint}</span>` : nothing}</span>
-    </p>
+    <div id="about">
+      ${below ? html`<p class="below">${below}</p>` : nothing}
+      ${help ? html`<span class="visually-hidden">${help}</span>` : nothing}
+      <p class="finding" role="status" title=${text?.hint ?? nothing}>${text?.message ?? nothing}</p>
+    </div>
   </div>`;
 }
 
@@ -27,9 +30,9 @@ export const field_styles = css`
   .field {
     display: grid;
     position: relative;
-    grid-template-columns: 106px minmax(0, 1fr);
+    grid-template-columns: var(--label-width) minmax(0, 1fr);
     align-items: center;
-    padding-bottom: 12px;
+    padding-bottom: 14px;
   }
   label {
     padding-inline-end: 8px;
@@ -52,7 +55,7 @@ export const field_styles = css`
     border-color: var(--accent);
     outline: 1px solid var(--accent);
   }
-  [data-invalid] .control {
+  [data-finding="error"] .control {
     border-color: var(--bad);
     outline-color: var(--bad);
   }
@@ -82,27 +85,32 @@ export const field_styles = css`
     white-space: nowrap;
     pointer-events: none;
   }
-  .about {
-    position: absolute;
-    z-index: 1;
-    bottom: 0;
-    inset-inline: 0;
-    height: 12px;
+  #about {
+    grid-column: 2;
+  }
+  .below {
+    padding-top: 3px;
+    color: var(--ink-2);
+    font-size: 12px;
+    line-height: 1.35;
   }
   /* One line stands in the gap below the field; a longer text lies over what follows. */
-  .error {
-    display: block;
+  .finding {
+    position: absolute;
+    z-index: 3;
+    top: calc(100% - 14px);
+    inset-inline: 0;
     color: var(--bad);
     font-size: 11px;
     line-height: 13px;
     text-align: end;
   }
-  .error:not(:empty) {
+  .finding:not(:empty) {
+    padding: 1px 0 2px;
     background: var(--paper);
-    padding: 1px 0;
   }
-  .hint {
-    color: var(--ink-2);
+  [data-finding="warning"] .finding {
+    color: var(--warn);
   }
   @media (pointer: coarse) {
     .control {

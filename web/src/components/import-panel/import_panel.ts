@@ -22,14 +22,14 @@ export class ImportPanel extends StoreElement {
     button_styles,
     css`
       :host {
-        margin-inline-start: 106px;
-        padding-bottom: 12px;
+        margin-inline-start: var(--label-width);
+        padding-bottom: 14px;
         font-size: 12px;
       }
       .panel {
         display: grid;
         gap: 6px;
-        margin: 6px 0 0 -106px;
+        margin: 6px 0 0 calc(-1 * var(--label-width));
         padding: 10px;
         border: 1px dashed var(--border-strong);
         border-radius: 8px;

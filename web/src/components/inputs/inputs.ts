@@ -10,15 +10,6 @@ import "../model-note/model_note";
 import "../number-field/number_field";
 import "../search-field/search_field";
 
-/** Which list of the catalogue a choice is taken from. */
-const kLists: Record<string, CatalogueKind> = {
-  model: "models",
-  weight_format: "formats",
-  gpu: "gpus",
-  engine: "engines",
-  cache_type_k: "cache_types",
-  cache_type_v: "cache_types",
-};
 /** Lists short enough for the browser's own select. */
 const kShortLists: CatalogueKind[] = ["engines", "cache_types"];
 
@@ -53,12 +44,17 @@ export class Inputs extends StoreElement {
         border-top: 1px solid var(--hairline);
       }
       summary {
-        margin-bottom: 10px;
-        color: var(--accent);
+        margin-bottom: 12px;
+        color: var(--ink-2);
         cursor: pointer;
       }
-      .quiet {
-        color: var(--ink-2);
+      summary::marker {
+        color: var(--ink-3);
+        font-size: 11px;
+      }
+      b {
+        color: var(--ink);
+        font-weight: 500;
       }
     `,
   ];
@@ -83,13 +79,13 @@ export class Inputs extends StoreElement {
   #advanced(): TemplateResult {
     const keys = this.store.form.fields.map((field) => field.key).filter((key) => !kPlaced.has(key) && this.#applies(key));
     return html`<details>
-      <summary>${t("groups.advanced")}<span class="quiet">: ${t("groups.advanced_hint")}</span></summary>
+      <summary><b>${t("groups.advanced")}</b> ${t("groups.advanced_hint")}</summary>
       ${keys.map((key) => this.#field(key))}
     </details>`;
   }
 
   #field(key: string): TemplateResult {
-    const kind = kLists[key];
+    const kind = this.store.fields.get(key)?.list;
     if (kind === undefined) return html`<vg-number-field .store=${this.store} .key=${key} data-key=${key}></vg-number-field>`;
     if (kShortLists.includes(kind))
       return html`<vg-choice-field .store=${this.store} .key=${key} .kind=${kind} data-key=${key}></vg-choice-field>`;
@@ -97,7 +93,7 @@ export class Inputs extends StoreElement {
         .store=${this.store}
         .key=${key}
         .kind=${kind}
-        .note=${this.#note(key)}
+        .below=${this.#below(key)}
         .label_override=${key === "model" ? this.#custom_name() : undefined}
         data-key=${key}
       ></vg-search-field>
@@ -108,9 +104,11 @@ export class Inputs extends StoreElement {
     return html`<vg-model-note .store=${this.store}></vg-model-note><vg-import-panel .store=${this.store}></vg-import-panel>`;
   }
 
-  #note(key: string): string | undefined {
+  #below(key: string): string | undefined {
     const device = this.store.estimate?.devices[0];
-    return key === "gpu" && device ? this.store.format.size(device.usable_bytes, 2) : undefined;
+    if (key !== "gpu" || !device) return undefined;
+    const format = this.store.format;
+    return t("units.usable_of", { usable: format.size(device.usable_bytes, 2), capacity: format.size(device.capacity_bytes, 2) });
   }
 
   #custom_name(): string | undefined {

@@ -11,7 +11,7 @@ export class ModelNote extends StoreElement {
     button_styles,
     css`
       :host {
-        margin: -4px 0 10px 106px;
+        margin: -9px 0 8px var(--label-width);
         color: var(--ink-2);
         font-size: 12px;
         line-height: 1.45;
@@ -21,8 +21,11 @@ export class ModelNote extends StoreElement {
         min-height: 2.9em;
       }
       summary {
-        color: var(--accent);
+        color: var(--ink-3);
         cursor: pointer;
+      }
+      summary::marker {
+        font-size: 10px;
       }
       ul {
         margin: 4px 0 0;
@@ -51,7 +54,7 @@ export class ModelNote extends StoreElement {
     const kinds = model.attention.map(attention_text).filter((text) => text !== "");
     if (kinds.length > 0) parts.push(kinds.join(" + "));
     if (model.max_context_tokens) parts.push(format.tokens(model.max_context_tokens));
-    return parts.join(" · ");
+    return parts.map((part) => part.replaceAll(" ", "\u00a0")).join("\u00a0· ");
   }
 
   #origin(model: ModelSummary): TemplateResult {

@@ -4,7 +4,7 @@ import { diag_text, t } from "../../i18n/i18n";
 import { base_styles, button_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 
-/** What the visitor must know beside the answer: a link half understood, a crash, warnings. */
+/** What the visitor must know beside the answer: a link half understood, a crash. */
 export class Notices extends StoreElement {
   static override styles = [
     base_styles,
@@ -52,7 +52,7 @@ export class Notices extends StoreElement {
   ];
 
   protected override render(): TemplateResult {
-    return html`<div role="status">${this.#crash()} ${this.#link()} ${this.#warnings()}</div>`;
+    return html`<div role="status">${this.#crash()} ${this.#link()}</div>`;
   }
 
   #crash(): TemplateResult | typeof nothing {
@@ -79,10 +79,6 @@ export class Notices extends StoreElement {
       </div>
       <button class="button" @click=${() => this.store.dismiss_link_findings()}>${t("notices.dismiss")}</button>
     </section>`;
-  }
-
-  #warnings(): TemplateResult | typeof nothing {
-    return nothing;
   }
 
   #finding(finding: Diag): TemplateResult {

@@ -6,13 +6,7 @@ import { field_shell, field_styles } from "../field/field";
 import { StoreElement } from "../store_element";
 
 /** What stands behind the number, where the core's unit alone would not say enough. */
-const kNotes: Record<string, string> = {
-  num_requests: "requests",
-  prefill_batch: "sequences",
-  gpu_memory_utilization_frac: "frac",
-  overhead_factor: "factor",
-  live_buffers: "buffers",
-};
+const kNotes: Record<string, string> = { prefill_batch: "sequences", live_buffers: "buffers" };
 
 /** A number that may be typed as 8k, 128K or 1M. While it has the focus its text belongs to the typist. */
 export class NumberField extends StoreElement {
@@ -44,7 +38,7 @@ export class NumberField extends StoreElement {
         @input=${this.#on_input}
         @blur=${this.#on_blur}
       /><span id="unit" class="note">${this.#note()}</span>`;
-    return field_shell({ key: this.key, help: this.#help(), error, control });
+    return field_shell({ key: this.key, help: this.#help(), finding: this.store.finding_at(this.key), control });
   }
 
   readonly #on_input = (event: InputEvent): void => {
@@ -80,9 +74,8 @@ export class NumberField extends StoreElement {
       const folded = typeof value === "number" && compact_tokens(value) !== null;
       return folded ? t("units.tokens_exact", { count: this.store.format.integer(value) }) : t("units.tokens");
     }
-    if (this.key === "gpu_count") return t("units.gpus", { count: Number(value) });
-    const note = kNotes[this.key] ?? this.store.fields.get(this.key)?.unit ?? "";
-    return note === "" || note === "none" ? "" : t(`units.${note}`);
+    const unit = kNotes[this.key] ?? this.store.fields.get(this.key)?.unit ?? "none";
+    return unit === "none" ? "" : t(`units.${unit}`, { count: Number(value) });
   }
 
   #help(): string | undefined {

@@ -15,7 +15,7 @@ export class SearchField extends StoreElement {
     ...StoreElement.properties,
     key: {},
     kind: {},
-    note: {},
+    below: {},
     label_override: {},
     query: { state: true },
     active: { state: true },
@@ -24,8 +24,8 @@ export class SearchField extends StoreElement {
   static override styles = [base_styles, field_styles, search_styles];
   declare key: string;
   declare kind: CatalogueKind;
-  /** Resolved value that stands inside the field. */
-  declare note: string | undefined;
+  /** What the choice comes to, below the field. */
+  declare below: string | undefined;
   /** Text of the field where the value is not one of the list (a custom model). */
   declare label_override: string | undefined;
   /** What is typed; null while the list is closed. */
@@ -59,7 +59,7 @@ export class SearchField extends StoreElement {
         aria-expanded=${open}
         aria-controls="list"
         aria-activedescendant=${open && this.#items.length > 0 ? `item-${this.active}` : nothing}
-        aria-describedby="about unit"
+        aria-describedby="about"
         aria-invalid=${error ? "true" : "false"}
         placeholder=${open ? this.#selected_name() : nothing}
         .value=${this.query ?? this.#selected_name()}
@@ -68,12 +68,11 @@ export class SearchField extends StoreElement {
         @click=${() => this.#open(this.query ?? "")}
         @focus=${(event: FocusEvent) => (event.target as HTMLInputElement).select()}
         @blur=${() => this.#close()}
-      /><span id="unit" class="note">${open ? "" : (this.note ?? "")}</span>
-      <svg class="chevron" width="10" height="6" viewBox="0 0 10 6" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">
+      /><svg class="chevron" width="10" height="6" viewBox="0 0 10 6" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">
         <path d="M1 1l4 4 4-4" />
       </svg>
       ${this.#list(open)}`;
-    return field_shell({ key: this.key, error, control });
+    return field_shell({ key: this.key, below: this.below, finding: this.store.finding_at(this.key), control });
   }
 
   protected override updated(): void {

@@ -4,9 +4,6 @@ export const search_styles = css`
   .control {
     padding-inline-end: 26px;
   }
-  .note {
-    padding-inline-end: 6px;
-  }
   .chevron {
     position: absolute;
     inset-inline-end: 10px;

@@ -35,6 +35,7 @@ export class Segmented extends LitElement {
         color: var(--ink-2);
         font-size: 12px;
         cursor: pointer;
+        white-space: nowrap;
       }
       label:hover {
         color: var(--ink);

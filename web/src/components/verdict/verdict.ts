@@ -19,8 +19,8 @@ export class VerdictPanel extends StoreElement {
         --tone: var(--border-strong);
         --wash: var(--sunken);
         display: grid;
-        /* Room for two lines of explanation: another answer moves nothing below it. */
-        min-height: 92px;
+        /* Room for the longest answer: another one moves nothing below it. */
+        min-height: 104px;
         align-content: center;
         gap: 4px;
         padding: 10px 18px;
