@@ -1,0 +1,164 @@
+#include "import/hf_config.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "import/hf_families.h"
+
+namespace vramgauge {
+namespace hf {
+namespace {
+
+constexpr std::string_view kTextKeys[] = {"text_config",     "llm_config",   "language_config",
+                                          "language_model_config", "text_model_config", "thinker_config",
+                                          "decoder_config"};
+
+struct TextPart {
+  const json::Value* value;
+  std::string path;
+};
+
+/// The decoder's own configuration: the innermost of the nested text configurations.
+TextPart find_text_part(const json::Value& config) {
+  TextPart part{&config, ""};
+  for (int depth = 0; depth < 3; ++depth) {
+    bool descended = false;
+    for (std::string_view key : kTextKeys) {
+      const json::Value* inner = part.value->find(key);
+      if (inner == nullptr || inner->as_object() == nullptr || inner->as_object()->empty()) continue;
+      part = {inner, json::pointer_to(part.path, key)};
+      descended = true;
+      break;
+    }
+    if (!descended) break;
+  }
+  return part;
+}
+
+std::string string_member(const json::Value& object, std::string_view key) {
+  const json::Value* value = object.find(key);
+  return value != nullptr && value->as_string() != nullptr ? *value->as_string() : std::string();
+}
+
+std::string first_architecture(const json::Value& config) {
+  const json::Value* list = config.find("architectures");
+  if (list == nullptr || list->as_array() == nullptr || list->as_array()->empty()) return {};
+  const std::string* name = list->as_array()->front().as_string();
+  return name != nullptr ? *name : std::string();
+}
+
+/// Architectures whose model_type is missing or says something else.
+struct ArchitectureName {
+  std::string_view architecture;
+  std::string_view model_type;
+};
+constexpr ArchitectureName kByArchitecture[] = {
+    {"Grok1ForCausalLM", "grok-2"},
+    {"CogVLMVideoForCausalLM", "cogvlm2"},
+    {"CogVLMForCausalLM", "cogvlm2"},
+};
+
+std::string decoder_model_type(const json::Value& config, const TextPart& text) {
+  const std::string architecture = first_architecture(*text.value);
+  for (const ArchitectureName& row : kByArchitecture) {
+    if (row.architecture == architecture) return std::string(row.model_type);
+  }
+  const std::string own = string_member(*text.value, "model_type");
+  if (!own.empty()) return own;
+  const std::string root = string_member(config, "model_type");
+  if (find_family(root + "_text") != nullptr && !text.path.empty()) return root + "_text";
+  if (!root.empty()) return root;
+  return architecture;
+}
+
+void check_unread(Import& import, ConfigView& view, bool is_listed) {
+  for (const std::string& key : view.reader().unread_keys()) {
+    if (is_irrelevant_key(key) || !looks_structural(key)) continue;
+    if (is_listed) {
+      view.warn(ErrorCode::model_unknown_key, key, {{"key", key}});
+    } else {
+      view.error(ErrorCode::model_unknown_architecture, key,
+                 {{"model_type", import.spec.model_type}, {"key", key}});
+    }
+  }
+}
+
+/// Keys every configuration may have beside the decoder's own.
+void read_common(Import& import) {
+  ConfigView& view = import.text();
+  for (std::string_view key : {"torch_dtype", "dtype"}) {
+    if (import.spec.dtype.empty()) import.spec.dtype = string_member(import.config, key);
+    if (import.spec.dtype.empty() && view.reader().has(key)) {
+      import.spec.dtype = view.string(key).value_or("");
+    }
+  }
+}
+
+void finish(Import& import, const Family* family) {
+  read_common(import);
+  check_unread(import, import.text(), family != nullptr);
+  import.spec.assumptions = import.notes.assumptions;
+}
+
+/// Standard keys only: what an architecture that is not listed is read with.
+constexpr Traits kStandardTraits{};
+
+Result<ImportedModel> import_text(const json::Value& config, const json::Value* class_defaults) {
+  const TextPart text = find_text_part(config);
+  Import import(config, *text.value, text.path, class_defaults);
+  import.root_model_type = string_member(config, "model_type");
+  import.spec.model_type = decoder_model_type(config, text);
+  const std::string& model_type = import.spec.model_type;
+  if (is_encoder_only(model_type)) {
+    return fail(ErrorCode::model_encoder_only, "/model_type", {{"model_type", model_type}});
+  }
+  const Family* family = find_family(model_type);
+  import.text().set_model_type(model_type, import.defaults_of(model_type));
+  const Traits& traits = family != nullptr ? family->traits : kStandardTraits;
+  const BuildFn build = family != nullptr && family->build != nullptr ? family->build : build_decoder;
+  build(import, traits);
+  if (!import.failed()) add_towers(import);
+  if (family == nullptr) {
+    import.text().warn(ErrorCode::model_unlisted_architecture, "model_type",
+                       {{"model_type", model_type}});
+  }
+  finish(import, family);
+  if (import.failed()) return fail(std::move(import.errors));
+  return ImportedModel{std::move(import.spec), std::move(import.notes.warnings)};
+}
+
+}  // namespace
+
+Import::Import(const json::Value& config_value, const json::Value& text_value,
+               std::string text_path, const json::Value* defaults)
+    : config(config_value), class_defaults(defaults), root(config_value, "", errors, notes) {
+  if (&text_value != &config_value) {
+    nested.emplace(text_value, std::move(text_path), errors, notes);
+  }
+}
+
+const json::Value* Import::defaults_of(std::string_view model_type) const {
+  return class_defaults == nullptr ? nullptr : class_defaults->find(model_type);
+}
+
+bool read_flag(ConfigView& view, Flag flag) {
+  return flag.key.empty() ? flag.fallback : view.flag(flag.key, flag.fallback);
+}
+
+}  // namespace hf
+
+Result<ImportedModel> import_hf_config(const json::Value& config,
+                                       const json::Value* class_defaults) {
+  if (config.as_object() == nullptr) {
+    return fail(ErrorCode::json_wrong_type, "",
+                {{"key", std::string("config")},
+                 {"expected", std::string("an object")},
+                 {"found", std::string(json::kind_name(config.kind()))}});
+  }
+  if (config.find("peft_type") != nullptr) {
+    return fail(ErrorCode::model_adapter, "/peft_type");
+  }
+  return hf::import_text(config, class_defaults);
+}
+
+}  // namespace vramgauge
