@@ -1,0 +1,19 @@
+// A model's weight tensors as the converter to GGUF names, splits and stacks them.
+#pragma once
+
+#include <vector>
+
+#include "model/gguf_mix.h"
+#include "specs/model_spec.h"
+
+namespace vramgauge {
+
+/// The tensors of a GGUF file made from these: experts stacked, fused projections split where
+/// the converter splits them. Vision and audio towers go to a file of their own and are left out.
+std::vector<GgufTensor> gguf_tensors(const std::vector<WeightTensor>& tensors,
+                                     const ModelSpec& spec);
+
+/// What the type chooser asks about the model.
+GgufFacts gguf_facts(const ModelSpec& spec);
+
+}  // namespace vramgauge

@@ -1,0 +1,308 @@
+#include "model/weight_formats.h"
+
+#include <algorithm>
+
+#include "model/gguf_mix_tensors.h"
+
+namespace vramgauge {
+namespace {
+
+/// Sums as they grow, opened once at the end.
+class Tally {
+ public:
+  void add(RoleGroup group, const std::string& storage, CheckedU64 elements, CheckedU64 bytes) {
+    const auto index = static_cast<uint64_t>(group);
+    group_elements_[index] += elements;
+    group_bytes_[index] += bytes;
+    Line& line = line_of(storage);
+    line.elements += elements;
+    line.bytes += bytes;
+    line.has_group[index] = true;
+  }
+
+  /// Nothing when a sum overflowed or passes kMaxApiBytes.
+  std::optional<FormattedWeights> finish() const {
+    FormattedWeights result;
+    CheckedU64 total;
+    CheckedU64 elements;
+    for (const Line& line : lines_) {
+      total += line.bytes;
+      elements += line.elements;
+      if (!append(line, result)) return std::nullopt;
+    }
+    for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
+      result.bytes_by_group[i] = Bytes(group_bytes_[i].value_or(0));
+      result.elements_by_group[i] = group_elements_[i].value_or(0);
+    }
+    const std::optional<Bytes> bytes = bytes_of(total);
+    if (!bytes || !elements.valid()) return std::nullopt;
+    result.total = *bytes;
+    result.elements = elements.value_or(0);
+    return result;
+  }
+
+ private:
+  struct Line {
+    std::string storage;
+    CheckedU64 elements;
+    CheckedU64 bytes;
+    std::array<bool, kNumRoleGroups> has_group{};
+  };
+
+  static bool append(const Line& line, FormattedWeights& result) {
+    const std::optional<Bytes> bytes = bytes_of(line.bytes);
+    if (!bytes || !line.elements.valid()) return false;
+    StorageLine out{line.storage, {}, line.elements.value_or(0), *bytes};
+    for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
+      if (line.has_group[i]) out.groups.push_back(static_cast<RoleGroup>(i));
+    }
+    result.lines.push_back(std::move(out));
+    return true;
+  }
+
+  Line& line_of(const std::string& storage) {
+    const auto found = std::find_if(lines_.begin(), lines_.end(),
+                                    [&](const Line& line) { return line.storage == storage; });
+    if (found != lines_.end()) return *found;
+    lines_.push_back(Line{storage, {}, {}, {}});
+    return lines_.back();
+  }
+
+  std::vector<Line> lines_;
+  std::array<CheckedU64, kNumRoleGroups> group_elements_{};
+  std::array<CheckedU64, kNumRoleGroups> group_bytes_{};
+};
+
+tl::unexpected<Diagnostics> overflow(const WeightFormat& format) {
+  return fail(ErrorCode::value_overflow, {}, {{"what", "the size of the weights in " + format.id}});
+}
+
+Result<FormattedWeights> finished(const Tally& tally, const WeightFormat& format) {
+  std::optional<FormattedWeights> result = tally.finish();
+  if (!result) return overflow(format);
+  return std::move(*result);
+}
+
+// Ideal
+
+Result<FormattedWeights> format_ideal(const std::vector<WeightTensor>& tensors,
+                                      const ModelSpec& spec, const WeightFormat& format,
+                                      const IdealLayout& layout) {
+  Tally tally;
+  const std::string storage = std::to_string(layout.bits) + "-bit";
+  const auto add = [&](RoleGroup group, CheckedU64 elements) {
+    tally.add(group, storage, elements, ceil_div(elements * layout.bits, uint64_t{8}));
+  };
+  if (tensors.empty() && spec.num_parameters) add(RoleGroup::other, *spec.num_parameters);
+  // Rounded once per group, so that the parts add up to the whole.
+  std::array<CheckedU64, kNumRoleGroups> elements{};
+  for (const WeightTensor& tensor : tensors) {
+    elements[static_cast<uint64_t>(role_group(tensor.role))] += num_elements(tensor);
+  }
+  for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
+    if (elements[i] == CheckedU64(uint64_t{0})) continue;
+    add(static_cast<RoleGroup>(i), elements[i]);
+  }
+  return finished(tally, format);
+}
+
+// Grouped
+
+/// Width of what a format leaves alone: the dtype of the checkpoint.
+GroupedLayout native_layout(const ModelSpec& spec) {
+  GroupedLayout layout;
+  layout.bits = spec.dtype == "float32" ? 32 : 16;
+  return layout;
+}
+
+std::string storage_name(const GroupedLayout& layout) {
+  std::string name = std::to_string(layout.bits) + "-bit";
+  if (layout.group_size > 0) name += " g" + std::to_string(layout.group_size);
+  if (layout.block_rows > 0) {
+    name += " " + std::to_string(layout.block_rows) + "x" + std::to_string(layout.block_cols);
+  }
+  if (layout.per_row_bits > 0) name += " per row";
+  return name;
+}
+
+bool fills_words(const GroupedLayout& layout, const WeightTensor& tensor) {
+  return tensor.cols % layout.in_multiple == 0 && tensor.rows % layout.out_multiple == 0;
+}
+
+/// Chooses between a format's layout and the dtype of the checkpoint, tensor by tensor.
+class GroupedFormatter {
+ public:
+  GroupedFormatter(const WeightFormat& format, const GroupedLayout& layout, const ModelSpec& spec)
+      : format_(format), layout_(layout), native_(native_layout(spec)) {}
+
+  Result<FormattedWeights> format(const std::vector<WeightTensor>& tensors) {
+    for (const WeightTensor& tensor : tensors) {
+      const GroupedLayout* wanted = layout_for(tensor);
+      const bool fits = fills_words(*wanted, tensor);
+      if (!fits && !wanted->keeps_ragged) return not_divisible(*wanted, tensor);
+      if (!fits) ++num_kept_;
+      add(fits ? *wanted : native_, tensor);
+    }
+    Result<FormattedWeights> result = finished(tally_, format_);
+    if (result && num_kept_ > 0) {
+      result->warnings.push_back({ErrorCode::format_fallback,
+                                  {},
+                                  {{"tensors", num_kept_},
+                                   {"id", format_.id},
+                                   {"fallback", storage_name(native_)}},
+                                  {}});
+    }
+    return result;
+  }
+
+ private:
+  const GroupedLayout* layout_for(const WeightTensor& tensor) const {
+    const FormatPart part = format_part_of(tensor.role);
+    if (format_.left_unquantised[static_cast<uint64_t>(part)]) return &native_;
+    // A plain dtype holds everything; codes with scales hold only matrices.
+    if (!tensor.is_matrix && layout_.bits < 16) return &native_;
+    for (const PartFormat& other : format_.part_formats) {
+      if (other.part == part && other.layout) return &*other.layout;
+    }
+    return &layout_;
+  }
+
+  void add(const GroupedLayout& layout, const WeightTensor& tensor) {
+    tally_.add(role_group(tensor.role), storage_name(layout), num_elements(tensor),
+               grouped_bytes(layout, tensor.rows, tensor.cols) * tensor.count);
+  }
+
+  tl::unexpected<Diagnostics> not_divisible(const GroupedLayout& layout,
+                                            const WeightTensor& tensor) const {
+    const bool is_input = tensor.cols % layout.in_multiple != 0;
+    return fail(ErrorCode::format_not_divisible, {},
+                {{"id", format_.id},
+                 {"block", is_input ? layout.in_multiple : layout.out_multiple},
+                 {"tensor", tensor.name},
+                 {"row", is_input ? tensor.cols : tensor.rows}});
+  }
+
+  const WeightFormat& format_;
+  const GroupedLayout& layout_;
+  GroupedLayout native_;
+  Tally tally_;
+  uint64_t num_kept_ = 0;
+};
+
+// GGUF
+
+bool is_tower(const WeightTensor& tensor) {
+  const FormatPart part = format_part_of(tensor.role);
+  return part == FormatPart::vision || part == FormatPart::audio;
+}
+
+CheckedU64 gguf_elements(const GgufTensor& tensor) {
+  return CheckedU64(tensor.dims[0]) * tensor.dims[1] * tensor.dims[2] * tensor.dims[3];
+}
+
+CheckedU64 gguf_bytes(const GgufTensor& tensor, GgmlType type) {
+  return row_bytes(type, tensor.dims[0]) * tensor.dims[1] * tensor.dims[2] * tensor.dims[3];
+}
+
+/// Towers are a second file (mmproj) that stays at 16 bits, its vectors at 32.
+bool add_towers(const std::vector<WeightTensor>& tensors, Tally& tally) {
+  bool found = false;
+  for (const WeightTensor& tensor : tensors) {
+    if (!is_tower(tensor)) continue;
+    found = true;
+    const GgmlType type = tensor.is_matrix ? GgmlType::f16 : GgmlType::f32;
+    tally.add(role_group(tensor.role), std::string(ggml_type_info(type).name), num_elements(tensor),
+              row_bytes(type, tensor.cols) * tensor.rows * tensor.count);
+  }
+  return found;
+}
+
+Result<FormattedWeights> format_gguf(const std::vector<WeightTensor>& tensors,
+                                     const ModelSpec& spec, const WeightFormat& format) {
+  const std::vector<GgufTensor> listed = gguf_tensors(tensors, spec);
+  const auto* mix = std::get_if<GgufMixLayout>(&*format.layout);
+  const Result<std::vector<GgufChoice>> choices =
+      mix != nullptr
+          ? choose_gguf_types(mix->mix, gguf_facts(spec), listed)
+          : choose_pure_gguf_types(std::get<GgufBlockLayout>(*format.layout).type, listed);
+  if (!choices) return fail(choices.error());
+  Tally tally;
+  uint64_t num_fallbacks = 0;
+  for (uint64_t i = 0; i < listed.size(); ++i) {
+    const GgufChoice& choice = (*choices)[i];
+    if (choice.fell_back) ++num_fallbacks;
+    tally.add(listed[i].group, std::string(ggml_type_info(choice.type).name),
+              gguf_elements(listed[i]), gguf_bytes(listed[i], choice.type));
+  }
+  const bool has_towers = add_towers(tensors, tally);
+  Result<FormattedWeights> result = finished(tally, format);
+  if (result && has_towers) result->basis = Basis::modelled;
+  if (result && num_fallbacks > 0) {
+    result->warnings.push_back({ErrorCode::format_fallback,
+                                {},
+                                {{"tensors", num_fallbacks},
+                                 {"id", format.id},
+                                 {"fallback", std::string("a type with shorter blocks")}},
+                                {}});
+  }
+  return result;
+}
+
+}  // namespace
+
+CheckedU64 grouped_bytes(const GroupedLayout& layout, uint64_t rows, uint64_t cols) {
+  const CheckedU64 zero(uint64_t{0});
+  const CheckedU64 elements = CheckedU64(rows) * cols;
+  const auto packed = [&](CheckedU64 lines, CheckedU64 length, uint64_t bits) {
+    return round_up(length * bits, layout.word_bits) * lines;
+  };
+  CheckedU64 weights = packed(rows, cols, layout.bits);
+  if (layout.packs_outputs) weights = packed(cols, rows, layout.bits);
+  if (layout.flat) weights = packed(uint64_t{1}, elements, layout.bits);
+
+  CheckedU64 scales;
+  CheckedU64 zeros;
+  CheckedU64 super_scales;
+  if (layout.group_size > 0) {
+    const CheckedU64 lines = layout.flat ? CheckedU64(uint64_t{1}) : CheckedU64(rows);
+    const CheckedU64 groups = ceil_div(layout.flat ? elements : CheckedU64(cols), layout.group_size);
+    scales = groups * lines * layout.scale_bits;
+    const bool packs_zeros = layout.zero_bits == layout.bits;
+    zeros = packs_zeros ? packed(groups, lines, layout.zero_bits)
+                        : groups * lines * layout.zero_bits;
+    if (layout.super_group > 0) {
+      super_scales = ceil_div(groups * lines, layout.super_group) * layout.super_scale_bits;
+    }
+  }
+  if (layout.block_rows > 0) {
+    scales = ceil_div(rows, layout.block_rows) * ceil_div(cols, layout.block_cols) *
+             layout.scale_bits;
+  }
+  const CheckedU64 beside = CheckedU64(rows) * layout.per_row_bits +
+                            CheckedU64(cols) * layout.per_column_bits + layout.per_tensor_bits;
+  const CheckedU64 bits = weights + scales + zeros + super_scales + beside + zero;
+  return ceil_div(bits, uint64_t{8}) + layout.codebook_bytes;
+}
+
+Result<FormattedWeights> format_weights(const std::vector<WeightTensor>& tensors,
+                                        const ModelSpec& spec, const WeightFormat& format) {
+  if (!format.layout) {
+    return fail(ErrorCode::format_refused, {},
+                {{"id", format.id}, {"reason", format.refused.value_or("no layout is given")}});
+  }
+  const auto* ideal = std::get_if<IdealLayout>(&*format.layout);
+  if (tensors.empty() && ideal == nullptr) {
+    return fail(ErrorCode::format_refused, {},
+                {{"id", format.id}, {"reason", std::string("it depends on the shapes of the weights, and only a parameter count is given")}});
+  }
+  if (tensors.empty() && !spec.num_parameters) {
+    return fail(ErrorCode::format_no_parameters, {}, {{"id", format.id}});
+  }
+  if (ideal != nullptr) return format_ideal(tensors, spec, format, *ideal);
+  if (const auto* grouped = std::get_if<GroupedLayout>(&*format.layout)) {
+    return GroupedFormatter(format, *grouped, spec).format(tensors);
+  }
+  return format_gguf(tensors, spec, format);
+}
+
+}  // namespace vramgauge
