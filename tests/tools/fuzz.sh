@@ -11,6 +11,8 @@ seconds="$1"
 shift
 
 install_packages "${packages_native[@]}" "${packages_clang[@]}"
+ensure_node
+ensure_npm_packages "$repo_root/presets"
 use_build_environment
 build_preset fuzz
 if [[ $# -gt 0 ]]; then

@@ -30,8 +30,8 @@ run_ctest() {
   local label="$1" folder="$2" log status=0 closing total failed
   shift 2
   log="$(mktemp)"
-  run_logged "$log" ctest --test-dir "$folder" --no-tests=error --parallel "$(nproc)" \
-    --progress "$@" || status=$?
+  run_logged "$log" ctest --test-dir "$folder" --no-tests=error --parallel "$(nproc)" "$@" ||
+    status=$?
   closing="$(grep -E '^[0-9]+% tests passed' "$log" || true)"
   remember "$label" "${closing:-no closing line from ctest}"
   total="$(sed -nE 's/.*tests failed out of ([0-9]+).*/\1/p' <<<"$closing")"
@@ -49,7 +49,8 @@ run_node_tests() {
     [[ -f "$file" ]] || die "no tests at $file"
   done
   log="$(mktemp)"
-  run_logged "$log" node --test --test-reporter=spec --test-concurrency="$(nproc)" "$@" || status=$?
+  run_logged "$log" node --test --test-reporter=spec \
+    --test-concurrency="${node_test_concurrency:-$(nproc)}" "$@" || status=$?
   remember "$label" "$(grep -E '^. (tests|pass|fail|cancelled|skipped) [0-9]+$' "$log" || true)"
   count "$(node_count pass "$log")" $(($(node_count fail "$log") + $(node_count cancelled "$log")))
   [[ "$(node_count tests "$log")" -gt 0 ]] || status=1
