@@ -90,4 +90,14 @@ constexpr CheckedU64 max(CheckedU64 a, CheckedU64 b) {
   return a.value_or(0) > b.value_or(0) ? a : b;
 }
 
+/// floor(a x numerator / denominator) with a 128-bit product; poisoned when it does not fit or the
+/// denominator is zero.
+constexpr CheckedU64 scaled(CheckedU64 a, uint64_t numerator, uint64_t denominator) {
+  if (!a.valid() || denominator == 0) return CheckedU64::poisoned();
+  __extension__ using Wide = unsigned __int128;
+  const Wide result = static_cast<Wide>(a.value_or(0)) * numerator / denominator;
+  if (result > static_cast<Wide>(~uint64_t{0})) return CheckedU64::poisoned();
+  return CheckedU64(static_cast<uint64_t>(result));
+}
+
 }  // namespace vramgauge

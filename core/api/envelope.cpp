@@ -1,0 +1,50 @@
+#include "api/envelope.h"
+
+namespace vramgauge::api {
+namespace {
+
+json::Value arg_json(const ErrorArg& arg) {
+  if (const auto* text = std::get_if<std::string>(&arg.value)) return json::Value::string(*text);
+  const auto* number = std::get_if<uint64_t>(&arg.value);
+  return number == nullptr ? json::Value::null() : json::Value::integer(*number);
+}
+
+json::Value diagnostics_json(const Diagnostics& diagnostics) {
+  json::Value list = json::Value::array();
+  for (const Diagnostic& diagnostic : diagnostics) list.push(diagnostic_json(diagnostic));
+  return list;
+}
+
+}  // namespace
+
+json::Value diagnostic_json(const Diagnostic& diagnostic) {
+  json::Value out = json::Value::object();
+  out.set("code", json::Value::string(std::string(error_info(diagnostic.code).name)));
+  out.set("path", json::Value::string(diagnostic.path));
+  if (diagnostic.at) {
+    json::Value at = json::Value::object();
+    at.set("line", json::Value::integer(diagnostic.at->line));
+    at.set("column", json::Value::integer(diagnostic.at->column));
+    out.set("at", std::move(at));
+  }
+  json::Value args = json::Value::object();
+  for (const ErrorArg& arg : diagnostic.args) args.set(arg.name, arg_json(arg));
+  out.set("args", std::move(args));
+  out.set("message", json::Value::string(message_of(diagnostic)));
+  out.set("hint", json::Value::string(hint_of(diagnostic)));
+  return out;
+}
+
+std::string write_envelope(const Answer& answer) {
+  json::Value out = json::Value::object();
+  out.set("ok", json::Value::boolean(answer.result.has_value()));
+  if (answer.result) {
+    out.set("result", *answer.result);
+  } else {
+    out.set("errors", diagnostics_json(answer.result.error()));
+  }
+  out.set("warnings", diagnostics_json(answer.warnings));
+  return json::write(out);
+}
+
+}  // namespace vramgauge::api

@@ -1,0 +1,231 @@
+#include "api/session.h"
+
+#include "api/describe.h"
+#include "api/envelope.h"
+#include "api/link.h"
+#include "api/resolve.h"
+#include "api/write.h"
+#include "engine/generic.h"
+#include "model/parameters.h"
+#include "report/arithmetic.h"
+
+namespace vramgauge::api {
+namespace {
+
+constexpr uint64_t kMaxCatalogueBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxRequestBytes = uint64_t{16} << 20;
+constexpr uint64_t kMaxListed = 1000;
+
+json::Value text(std::string_view value) { return json::Value::string(std::string(value)); }
+
+Answer unknown_keys(json::ObjectReader& reader, Diagnostics& errors, Answer answer) {
+  for (const std::string& key : reader.unread_keys()) {
+    reader.error(ErrorCode::api_unknown_key, key, {{"key", key}});
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return answer;
+}
+
+void append(Diagnostics& to, const Diagnostics& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+void warn(Diagnostics& warnings, ErrorCode code, std::string path, std::vector<ErrorArg> args) {
+  warnings.push_back({code, std::move(path), std::move(args), std::nullopt});
+}
+
+}  // namespace
+
+struct Session::State {
+  Catalogue catalogue;
+  Models models;
+
+  Answer version(const json::Value& request);
+  Answer describe(const json::Value& request);
+  Answer list(const json::Value& request);
+  Answer model(const json::Value& request);
+  Answer import(const json::Value& request);
+  Answer estimate(const json::Value& request);
+  Answer link_encode(const json::Value& request);
+  Answer link_decode(const json::Value& request);
+
+  Answer dispatch(std::string_view method, const json::Value& request);
+  Answer estimate(const Scenario& scenario);
+};
+
+namespace {
+
+/// A request that must have no members.
+Answer without_arguments(const json::Value& request, Answer answer) {
+  Diagnostics errors;
+  json::ObjectReader reader(request, "", errors);
+  return unknown_keys(reader, errors, std::move(answer));
+}
+
+}  // namespace
+
+Answer Session::State::version(const json::Value& request) {
+  json::Value out = json::Value::object();
+  out.set("version", text(api::version()));
+  out.set("link_version", json::Value::integer(kLinkVersion));
+  return without_arguments(request, std::move(out));
+}
+
+Answer Session::State::describe(const json::Value& request) {
+  return without_arguments(request, api::describe(catalogue));
+}
+
+Answer Session::State::list(const json::Value& request) {
+  Diagnostics errors;
+  json::ObjectReader reader(request, "", errors);
+  const std::string kind = reader.string("kind").value_or("");
+  const std::string query = reader.string("query").value_or("");
+  uint64_t limit = kMaxListed;
+  if (const json::Value* given = reader.raw("limit"); given != nullptr && given->as_string() != nullptr) {
+    limit = parse_count(*given->as_string()).value_or(kMaxListed);
+  } else {
+    limit = reader.u64("limit", {0, kMaxListed}).value_or(kMaxListed);
+  }
+  const CatalogueList* entries = catalogue.list(kind);
+  if (entries == nullptr) reader.error(ErrorCode::catalogue_unknown_kind, "kind", {{"kind", kind}});
+  if (!errors.empty()) return fail(std::move(errors));
+  const std::vector<const CatalogueEntry*> found = entries->search(query);
+  json::Value items = json::Value::array();
+  for (const CatalogueEntry* entry : found) {
+    if (items.as_array()->size() >= limit) break;
+    items.push(entry->facts);
+  }
+  json::Value out = json::Value::object();
+  out.set("items", std::move(items));
+  out.set("total", json::Value::integer(uint64_t{found.size()}));
+  return unknown_keys(reader, errors, std::move(out));
+}
+
+Answer Session::State::model(const json::Value& request) {
+  Diagnostics errors;
+  json::ObjectReader reader(request, "", errors);
+  Scenario scenario;
+  scenario.model = reader.string("id").value_or(scenario.model);
+  scenario.model_config = reader.string("config_text").value_or("");
+  if (!errors.empty()) return fail(std::move(errors));
+  Result<const LoadedModel*> loaded = models.load(catalogue, scenario, {"/id", "/config_text"});
+  if (!loaded) return fail(std::move(loaded.error()));
+  return unknown_keys(reader, errors, {write_model(**loaded), (*loaded)->warnings});
+}
+
+Answer Session::State::import(const json::Value& request) {
+  Diagnostics errors;
+  json::ObjectReader reader(request, "", errors);
+  Scenario scenario;
+  scenario.model_config = reader.string("text").value_or("");
+  const std::string name = reader.string("name").value_or("");
+  if (!reader.has("text")) reader.error(ErrorCode::json_missing_key, "text", {{"key", std::string("text")}});
+  if (!errors.empty()) return fail(std::move(errors));
+  if (scenario.model_config.find_first_not_of(" \t\r\n") == std::string::npos) return fail(ErrorCode::json_empty, "");
+  Result<const LoadedModel*> loaded = models.load(catalogue, scenario, {"", ""});
+  if (!loaded) return fail(std::move(loaded.error()));
+  json::Value out = write_model(**loaded);
+  if (!name.empty() && (*loaded)->spec.name.empty()) out.set("name", text(name));
+  json::Value patch = json::Value::object();
+  patch.set("model_config", text(compact_config(scenario.model_config)));
+  out.set("scenario_patch", std::move(patch));
+  return unknown_keys(reader, errors, {std::move(out), (*loaded)->warnings});
+}
+
+Answer Session::State::estimate(const json::Value& request) {
+  Diagnostics errors;
+  json::ObjectReader reader(request, "", errors);
+  const json::Value* given = reader.raw("scenario");
+  Result<Scenario> scenario = given == nullptr ? Result<Scenario>(Scenario{}) : read_scenario(*given, "/scenario");
+  if (!scenario) return fail(std::move(scenario.error()));
+  return unknown_keys(reader, errors, estimate(*scenario));
+}
+
+Answer Session::State::estimate(const Scenario& asked) {
+  Result<Resolved> resolved = resolve(catalogue, models, asked, "/scenario");
+  if (!resolved) return fail(std::move(resolved.error()));
+  const Scenario& scenario = resolved->scenario;
+  const LoadedModel& loaded = *resolved->model;
+
+  GenericModel model;
+  model.weights = resolved->weights->total;
+  model.weights_basis = resolved->weights->basis;
+  model.cache = &resolved->cache;
+  model.hidden_size = loaded.spec.hidden_size;
+  model.intermediate_size = active_intermediate_size(loaded.spec);
+  Result<Breakdown> breakdown = estimate_generic(scenario, model, resolved->hardware, resolved->constants);
+  if (!breakdown) return fail(std::move(breakdown.error()));
+
+  explain(*breakdown, *resolved, model);
+  Diagnostics warnings = loaded.warnings;
+  append(warnings, resolved->weights->warnings);
+  append(warnings, resolved->cache.notes);
+  append(warnings, resolved->warnings);
+  if (loaded.spec.max_context_tokens != 0 && scenario.context_tokens > loaded.spec.max_context_tokens) {
+    warn(warnings, ErrorCode::engine_context_beyond_model, "/scenario/context_tokens",
+         {{"context", scenario.context_tokens}, {"max", loaded.spec.max_context_tokens}});
+  }
+  return {write_estimate(scenario, loaded, *resolved, *breakdown), std::move(warnings)};
+}
+
+Answer Session::State::link_encode(const json::Value& request) {
+  Diagnostics errors;
+  json::ObjectReader reader(request, "", errors);
+  const json::Value* given = reader.raw("scenario");
+  Result<Scenario> scenario = given == nullptr ? Result<Scenario>(Scenario{}) : read_scenario(*given, "/scenario");
+  if (!scenario) return fail(std::move(scenario.error()));
+  json::Value out = json::Value::object();
+  out.set("fragment", text(encode_link(*scenario)));
+  return unknown_keys(reader, errors, std::move(out));
+}
+
+Answer Session::State::link_decode(const json::Value& request) {
+  Diagnostics errors;
+  json::ObjectReader reader(request, "", errors);
+  const std::string link = reader.string("link").value_or("");
+  if (!errors.empty()) return fail(std::move(errors));
+  Result<DecodedLink> decoded = decode_link(link);
+  if (!decoded) return fail(std::move(decoded.error()));
+  json::Value out = json::Value::object();
+  out.set("scenario", std::move(decoded->given));
+  return unknown_keys(reader, errors, {std::move(out), std::move(decoded->warnings)});
+}
+
+Answer Session::State::dispatch(std::string_view method, const json::Value& request) {
+  if (request.as_object() == nullptr) return fail(ErrorCode::api_request_not_object, "");
+  if (method == "version") return version(request);
+  if (method == "describe") return describe(request);
+  if (method == "link_encode") return link_encode(request);
+  if (method == "link_decode") return link_decode(request);
+  if (method == "import") return import(request);
+  if (method == "catalogue") return list(request);
+  if (method == "model") return model(request);
+  if (method == "estimate") return estimate(request);
+  return fail(ErrorCode::api_unknown_method, "", {{"method", std::string(method.substr(0, 80))}});
+}
+
+Session::Session() : state_(std::make_unique<State>()) {}
+Session::~Session() = default;
+
+std::string Session::load_catalogue(std::string_view document) {
+  json::Limits limits;
+  limits.max_bytes = kMaxCatalogueBytes;
+  Result<json::Value> parsed = json::parse(document, limits);
+  if (!parsed) return write_envelope(fail(std::move(parsed.error())));
+  Diagnostics errors = state_->catalogue.merge(std::move(*parsed));
+  if (!errors.empty()) return write_envelope(fail(std::move(errors)));
+  state_->models.clear();
+  json::Value out = json::Value::object();
+  for (const std::string_view kind : {"models", "gpus", "formats", "cache_types", "engines"}) {
+    out.set(kind, json::Value::integer(uint64_t{state_->catalogue.list(kind)->entries().size()}));
+  }
+  return write_envelope(std::move(out));
+}
+
+std::string Session::call(std::string_view method, std::string_view request) {
+  json::Limits limits;
+  limits.max_bytes = kMaxRequestBytes;
+  Result<json::Value> parsed = json::parse(request, limits);
+  if (!parsed) return write_envelope(fail(std::move(parsed.error())));
+  return write_envelope(state_->dispatch(method, *parsed));
+}
+
+}  // namespace vramgauge::api

@@ -1,0 +1,222 @@
+#include "api/write.h"
+
+#include <string_view>
+
+#include "model/cache_bytes.h"
+#include "report/arithmetic.h"
+
+namespace vramgauge::api {
+namespace {
+
+json::Value text(std::string_view value) { return json::Value::string(std::string(value)); }
+
+json::Value count(CheckedU64 value) {
+  return value.valid() ? json::Value::integer(value.value_or(0)) : json::Value::null();
+}
+
+json::Value optional_count(const std::optional<uint64_t>& value) {
+  return value ? json::Value::integer(*value) : json::Value::null();
+}
+
+json::Value line_json(const ArithmeticLine& line) {
+  json::Value out = json::Value::object();
+  out.set("label", text(line.label));
+  out.set("formula", text(line.formula));
+  out.set("substituted", text(line.substituted));
+  out.set("result", json::Value::integer(line.result));
+  return out;
+}
+
+json::Value term_json(const Term& term) {
+  json::Value lines = json::Value::array();
+  for (const ArithmeticLine& line : term.lines) lines.push(line_json(line));
+  json::Value out = json::Value::object();
+  out.set("id", text(term_name(term.id)));
+  out.set("bytes", json::Value::bytes(term.bytes));
+  out.set("low_bytes", json::Value::bytes(term.low));
+  out.set("high_bytes", json::Value::bytes(term.high));
+  out.set("basis", text(basis_name(term.basis)));
+  out.set("lines", std::move(lines));
+  out.set("source", text(term.source));
+  return out;
+}
+
+json::Value device_json(const DeviceBreakdown& device) {
+  json::Value total = json::Value::object();
+  total.set("bytes", json::Value::bytes(device.total.bytes));
+  total.set("low_bytes", json::Value::bytes(device.total.low));
+  total.set("high_bytes", json::Value::bytes(device.total.high));
+  total.set("basis", text(basis_name(device.total.basis)));
+  json::Value terms = json::Value::array();
+  for (const Term& term : device.terms) terms.push(term_json(term));
+  json::Value out = json::Value::object();
+  out.set("name", text(device.name));
+  out.set("count", json::Value::integer(device.count));
+  out.set("first_rank", json::Value::integer(device.first_rank));
+  out.set("last_rank", json::Value::integer(device.first_rank + device.count - 1));
+  out.set("capacity_bytes", json::Value::bytes(device.capacity));
+  out.set("usable_bytes", json::Value::bytes(device.usable));
+  out.set("total", std::move(total));
+  out.set("terms", std::move(terms));
+  return out;
+}
+
+json::Value verdict_json(const Verdict& verdict) {
+  json::Value out = json::Value::object();
+  out.set("state", text(verdict_name(verdict.state)));
+  out.set("margin_bytes", json::Value::signed_integer(verdict.margin.count()));
+  out.set("needed_bytes", json::Value::bytes(verdict.needed));
+  out.set("usable_bytes", json::Value::bytes(verdict.usable));
+  out.set("worst_device", json::Value::integer(verdict.worst_device));
+  return out;
+}
+
+json::Value segment_json(const CacheSegment& segment) {
+  json::Value out = json::Value::object();
+  out.set("kind", text(cache_kind_name(segment.kind)));
+  out.set("mixer", text(segment.mixer));
+  out.set("layers", json::Value::integer(segment.layers));
+  out.set("fixed_bytes", json::Value::integer(segment.fixed_bytes));
+  out.set("entry_bytes", json::Value::integer(segment.entry_bytes));
+  out.set("tokens_per_entry", json::Value::integer(segment.tokens_per_entry));
+  out.set("saturation_tokens", json::Value::integer(segment.saturation_tokens));
+  out.set("basis", text(basis_name(segment.basis)));
+  return out;
+}
+
+json::Value segments_json(const CacheLayout& layout) {
+  json::Value list = json::Value::array();
+  for (const CacheSegment& segment : layout.segments) list.push(segment_json(segment));
+  return list;
+}
+
+json::Value cache_json(const CacheSummary& cache, const CacheLayout& layout) {
+  json::Value out = json::Value::object();
+  out.set("bytes_per_token", json::Value::bytes(cache.bytes_per_token));
+  out.set("fixed_bytes_per_request", json::Value::bytes(cache.fixed_bytes_per_request));
+  out.set("bytes_per_request", json::Value::bytes(cache.bytes_per_request));
+  out.set("total_bytes", json::Value::bytes(cache.total));
+  out.set("segments", segments_json(layout));
+  return out;
+}
+
+json::Value answers_json(const Answers& answers, const ModelSpec& spec) {
+  json::Value out = json::Value::object();
+  out.set("max_requests", optional_count(answers.max_requests));
+  out.set("max_context_tokens", optional_count(answers.max_context_tokens));
+  out.set("max_cached_tokens", optional_count(answers.max_cached_tokens));
+  out.set("model_max_context_tokens",
+          spec.max_context_tokens == 0 ? json::Value::null() : json::Value::integer(spec.max_context_tokens));
+  return out;
+}
+
+json::Value parameters_json(const ParameterCount& parameters) {
+  json::Value roles = json::Value::object();
+  for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
+    const auto group = static_cast<RoleGroup>(i);
+    if (parameters.of(group).value_or(1) != 0) roles.set(role_group_name(group), count(parameters.of(group)));
+  }
+  json::Value out = json::Value::object();
+  out.set("total", count(parameters.total));
+  out.set("text", count(parameters.text));
+  out.set("towers", count(parameters.towers));
+  out.set("mtp", count(parameters.mtp));
+  out.set("active", count(parameters.active));
+  out.set("by_role", std::move(roles));
+  return out;
+}
+
+json::Value kv_json(const ModelSpec& spec) {
+  const Result<CacheLayout> layout = cache_layout(spec, sixteen_bit_cache(), sixteen_bit_cache(), 1);
+  if (!layout) return json::Value::null();
+  json::Value out = json::Value::object();
+  out.set("bytes_per_token", count(bytes_per_token(*layout)));
+  out.set("long_context_bytes_per_token", count(long_context_bytes_per_token(*layout)));
+  out.set("fixed_bytes_per_request", count(fixed_bytes_per_request(*layout)));
+  out.set("segments", segments_json(*layout));
+  return out;
+}
+
+json::Value assumptions_json(const ModelSpec& spec) {
+  json::Value list = json::Value::array();
+  for (const auto& [key, value] : spec.assumptions) {
+    json::Value item = json::Value::object();
+    item.set("key", text(key));
+    item.set("value", text(value));
+    list.push(std::move(item));
+  }
+  return list;
+}
+
+json::Value weights_json(const Resolved& resolved) {
+  json::Value groups = json::Value::object();
+  for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
+    const Bytes bytes = resolved.weights->bytes_by_group[static_cast<std::size_t>(i)];
+    if (bytes.count() != 0) groups.set(role_group_name(static_cast<RoleGroup>(i)), json::Value::bytes(bytes));
+  }
+  json::Value out = json::Value::object();
+  out.set("format", text(resolved.format.id));
+  out.set("name", text(resolved.format.name));
+  out.set("total_bytes", json::Value::bytes(resolved.weights->total));
+  out.set("elements", json::Value::integer(resolved.weights->elements));
+  out.set("bytes_by_role", std::move(groups));
+  return out;
+}
+
+std::string model_source(const LoadedModel& model) {
+  return model.id.empty() ? std::string("the configuration given") : model.id + " (" + model.source + ")";
+}
+
+}  // namespace
+
+void explain(Breakdown& breakdown, const Resolved& resolved, const GenericModel& model) {
+  for (DeviceBreakdown& device : breakdown.devices) {
+    Term& weights = device.terms[0];
+    Term& cache = device.terms[1];
+    Term& activations = device.terms[2];
+    Term& runtime = device.terms[3];
+    weights.lines = weight_lines(*resolved.weights, resolved.format, resolved.scenario.gpu_count);
+    weights.source = model_source(*resolved.model);
+    cache.lines = cache_lines(resolved.cache, resolved.scenario);
+    cache.source = model_source(*resolved.model);
+    activations.lines = generic_activation_lines(resolved.scenario, model, weights.bytes, cache.bytes);
+    activations.source = resolved.constants.source;
+    runtime.lines = generic_runtime_lines(resolved.scenario);
+    runtime.source = resolved.constants.source;
+  }
+}
+
+json::Value write_model(const LoadedModel& model) {
+  json::Value out = json::Value::object();
+  out.set("id", text(model.id));
+  out.set("name", text(model.spec.name));
+  out.set("family", text(model.family));
+  out.set("source", text(model.source));
+  out.set("verified", text(model.verified));
+  out.set("model_type", text(model.spec.model_type));
+  out.set("dtype", text(model.spec.dtype));
+  out.set("quant_method", text(model.quant_method));
+  out.set("num_layers", json::Value::integer(uint64_t{model.spec.layers.size()}));
+  out.set("max_context_tokens", json::Value::integer(model.spec.max_context_tokens));
+  out.set("parameters", parameters_json(model.parameters));
+  out.set("kv", kv_json(model.spec));
+  out.set("assumptions", assumptions_json(model.spec));
+  return out;
+}
+
+json::Value write_estimate(const Scenario& scenario, const LoadedModel& model, const Resolved& resolved,
+                           const Breakdown& breakdown) {
+  json::Value devices = json::Value::array();
+  for (const DeviceBreakdown& device : breakdown.devices) devices.push(device_json(device));
+  json::Value out = json::Value::object();
+  out.set("scenario", write_scenario(scenario));
+  out.set("model", write_model(model));
+  out.set("weights", weights_json(resolved));
+  out.set("verdict", verdict_json(breakdown.verdict));
+  out.set("devices", std::move(devices));
+  out.set("cache", cache_json(breakdown.cache, resolved.cache));
+  out.set("answers", answers_json(breakdown.answers, model.spec));
+  return out;
+}
+
+}  // namespace vramgauge::api

@@ -1,0 +1,18 @@
+// Results as JSON, see core/api/README.md.
+#pragma once
+
+#include "api/resolve.h"
+#include "specs/breakdown.h"
+#include "units/json.h"
+
+namespace vramgauge::api {
+
+/// Adds the arithmetic and the sources to the terms of a breakdown.
+void explain(Breakdown& breakdown, const Resolved& resolved, const GenericModel& model);
+
+json::Value write_model(const LoadedModel& model);
+
+json::Value write_estimate(const Scenario& scenario, const LoadedModel& model, const Resolved& resolved,
+                           const Breakdown& breakdown);
+
+}  // namespace vramgauge::api

@@ -1,0 +1,232 @@
+#include "specs/scenario.h"
+
+namespace vramgauge {
+namespace {
+
+constexpr uint64_t kMaxTokens = 1'000'000'000;
+constexpr uint64_t kMaxRequests = 1'000'000;
+constexpr uint64_t kMaxGpus = 4096;
+constexpr uint64_t kMaxBlockTokens = 65'536;
+constexpr uint64_t kOne = Decimal::kScale;
+
+Field choice(std::string_view key, std::string_view group, std::string_view list, std::string Scenario::*text) {
+  Field field;
+  field.key = key;
+  field.kind = FieldKind::choice;
+  field.unit = "none";
+  field.group = group;
+  field.list = list;
+  field.text = text;
+  return field;
+}
+
+Field integer(std::string_view key, std::string_view group, std::string_view unit, uint64_t min, uint64_t max,
+              uint64_t Scenario::*number) {
+  Field field;
+  field.key = key;
+  field.unit = unit;
+  field.group = group;
+  field.min = min;
+  field.max = max;
+  field.number = number;
+  return field;
+}
+
+Field decimal(std::string_view key, std::string_view group, std::string_view unit, uint64_t min, uint64_t max,
+              Decimal Scenario::*member) {
+  Field field;
+  field.key = key;
+  field.kind = FieldKind::decimal;
+  field.unit = unit;
+  field.group = group;
+  field.min = min;
+  field.max = max;
+  field.decimal = member;
+  return field;
+}
+
+Field only_in(std::string_view engines, Field field) {
+  field.engines = engines;
+  return field;
+}
+
+Field model_config_field() {
+  Field field = choice("model_config", "model", "", &Scenario::model_config);
+  field.kind = FieldKind::json;
+  return field;
+}
+
+std::vector<Field> make_fields() {
+  return {
+      choice("model", "model", "models", &Scenario::model),
+      model_config_field(),
+      choice("weight_format", "weights", "formats", &Scenario::weight_format),
+      choice("gpu", "hardware", "gpus", &Scenario::gpu),
+      decimal("gpu_memory_gib", "hardware", "gib", 0, 1'000'000 * kOne, &Scenario::gpu_memory_gib),
+      integer("gpu_count", "hardware", "gpus", 1, kMaxGpus, &Scenario::gpu_count),
+      choice("engine", "engine", "engines", &Scenario::engine),
+      choice("cache_type_k", "engine", "cache_types", &Scenario::cache_type_k),
+      choice("cache_type_v", "engine", "cache_types", &Scenario::cache_type_v),
+      integer("context_tokens", "workload", "tokens", 1, kMaxTokens, &Scenario::context_tokens),
+      integer("num_requests", "workload", "requests", 1, kMaxRequests, &Scenario::num_requests),
+      integer("shared_prefix_tokens", "workload", "tokens", 0, kMaxTokens, &Scenario::shared_prefix_tokens),
+      integer("kv_block_tokens", "engine", "tokens", 1, kMaxBlockTokens, &Scenario::kv_block_tokens),
+      decimal("gpu_memory_utilization_frac", "engine", "fraction", kOne / 100, kOne,
+              &Scenario::gpu_memory_utilization_frac),
+      only_in("generic", decimal("overhead_factor", "engine", "factor", kOne, 10 * kOne, &Scenario::overhead_factor)),
+      only_in("generic", decimal("fixed_gib", "engine", "gib", 0, 1024 * kOne, &Scenario::fixed_gib)),
+      only_in("generic", decimal("live_buffers", "engine", "factor", 0, 1024 * kOne, &Scenario::live_buffers)),
+      only_in("generic", integer("prefill_batch", "workload", "requests", 0, kMaxRequests, &Scenario::prefill_batch)),
+      only_in("generic", integer("prefill_tokens", "workload", "tokens", 0, kMaxTokens, &Scenario::prefill_tokens)),
+  };
+}
+
+std::string bound_text(const Field& field, uint64_t bound) {
+  return field.decimal != nullptr ? Decimal::from_micros(bound).text() : std::to_string(bound);
+}
+
+void report_range(const Field& field, std::string value, const std::string& path, Diagnostics& errors) {
+  errors.push_back({ErrorCode::value_out_of_range,
+                    path,
+                    {{"key", std::string(field.key)},
+                     {"value", std::move(value)},
+                     {"min", bound_text(field, field.min)},
+                     {"max", bound_text(field, field.max)}},
+                    std::nullopt});
+}
+
+std::string_view expected_name(const Field& field) {
+  switch (field.kind) {
+    case FieldKind::integer: return "a whole number";
+    case FieldKind::decimal: return "a number";
+    case FieldKind::choice: return "a name";
+    case FieldKind::json: return "a configuration";
+  }
+  return "";
+}
+
+/// The number that a text gives for a field, in the field's own unit (millionths for decimals).
+std::optional<uint64_t> number_from_text(const Field& field, std::string_view text) {
+  if (field.number != nullptr) return parse_count(text);
+  const std::optional<Decimal> value = Decimal::parse(text);
+  if (!value) return std::nullopt;
+  return value->micros();
+}
+
+std::optional<uint64_t> number_from_json(const Field& field, const json::Value& value) {
+  if (const std::string* text = value.as_string()) return number_from_text(field, *text);
+  if (field.number != nullptr) return value.as_u64();
+  const json::Number* number = value.as_number();
+  const std::optional<Decimal> decimal = number == nullptr ? std::nullopt : Decimal::from_double(number->real);
+  if (!decimal) return std::nullopt;
+  return decimal->micros();
+}
+
+void assign(Scenario& scenario, const Field& field, uint64_t number) {
+  if (field.number != nullptr) {
+    scenario.*field.number = number;
+  } else {
+    scenario.*field.decimal = Decimal::from_micros(number);
+  }
+}
+
+bool in_range(const Field& field, uint64_t number) { return number >= field.min && number <= field.max; }
+
+void set_text_json(Scenario& scenario, const Field& field, const json::Value& value, const std::string& path,
+                   Diagnostics& errors) {
+  if (const std::string* text = value.as_string()) {
+    scenario.*field.text = *text;
+  } else if (field.kind == FieldKind::json && value.as_object() != nullptr) {
+    scenario.*field.text = json::write(value);
+  } else {
+    errors.push_back({ErrorCode::json_wrong_type,
+                      path,
+                      {{"key", std::string(field.key)},
+                       {"expected", std::string(expected_name(field))},
+                       {"found", std::string(json::kind_name(value.kind()))}},
+                      std::nullopt});
+  }
+}
+
+}  // namespace
+
+const std::vector<Field>& scenario_fields() {
+  static const std::vector<Field> fields = make_fields();
+  return fields;
+}
+
+const Field* find_field(std::string_view key) {
+  for (const Field& field : scenario_fields()) {
+    if (field.key == key) return &field;
+  }
+  return nullptr;
+}
+
+std::string field_text(const Scenario& scenario, const Field& field) {
+  if (field.text != nullptr) return scenario.*field.text;
+  if (field.number != nullptr) return std::to_string(scenario.*field.number);
+  return (scenario.*field.decimal).text();
+}
+
+json::Value field_json(const Scenario& scenario, const Field& field) {
+  if (field.text != nullptr) return json::Value::string(scenario.*field.text);
+  if (field.number != nullptr) return json::Value::integer(scenario.*field.number);
+  return json::Value::real((scenario.*field.decimal).to_double());
+}
+
+bool set_field_text(Scenario& scenario, const Field& field, std::string_view text) {
+  if (field.text != nullptr) {
+    scenario.*field.text = std::string(text);
+    return true;
+  }
+  const std::optional<uint64_t> number = number_from_text(field, text);
+  if (!number || !in_range(field, *number)) return false;
+  assign(scenario, field, *number);
+  return true;
+}
+
+void set_field_json(Scenario& scenario, const Field& field, const json::Value& value, const std::string& path,
+                    Diagnostics& errors) {
+  if (value.is_null()) return;
+  if (field.text != nullptr) {
+    set_text_json(scenario, field, value, path, errors);
+    return;
+  }
+  const std::optional<uint64_t> number = number_from_json(field, value);
+  if (!number) {
+    errors.push_back({ErrorCode::value_unreadable,
+                      path,
+                      {{"key", std::string(field.key)},
+                       {"value", json::write(value).substr(0, 80)},
+                       {"expected", std::string(expected_name(field))}},
+                      std::nullopt});
+  } else if (!in_range(field, *number)) {
+    report_range(field, json::write(value), path, errors);
+  } else {
+    assign(scenario, field, *number);
+  }
+}
+
+Result<Scenario> read_scenario(const json::Value& value, const std::string& path) {
+  Diagnostics errors;
+  json::ObjectReader reader(value, path, errors);
+  Scenario scenario;
+  for (const Field& field : scenario_fields()) {
+    if (const json::Value* given = reader.raw(field.key)) {
+      set_field_json(scenario, field, *given, reader.path_to(field.key), errors);
+    }
+  }
+  for (const std::string& key : reader.unread_keys()) {
+    reader.error(ErrorCode::scenario_unknown_key, key, {{"key", key}});
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return scenario;
+}
+
+json::Value write_scenario(const Scenario& scenario) {
+  json::Value out = json::Value::object();
+  for (const Field& field : scenario_fields()) out.set(field.key, field_json(scenario, field));
+  return out;
+}
+
+}  // namespace vramgauge

@@ -1,0 +1,99 @@
+// What is asked: one flat set of fields, described by one table. JSON requests, links, command-line
+// flags and the page's form all come from that table, so a field has one name everywhere.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "units/decimal.h"
+#include "units/json.h"
+
+namespace vramgauge {
+
+/// A question. Every field has a default, so a link holds only what differs.
+struct Scenario {
+  std::string model = "meta-llama/Llama-3.3-70B-Instruct";
+  /// JSON text of a config.json or of a custom architecture; overrides `model` when not empty.
+  std::string model_config;
+  std::string weight_format = "Q4_K_M";
+  std::string gpu = "nvidia-h100-80gb-hbm3";
+  /// Memory of a GPU that is not in the catalogue (gpu = "custom").
+  Decimal gpu_memory_gib;
+  uint64_t gpu_count = 1;
+  std::string engine = "generic";
+  std::string cache_type_k = "fp16";
+  /// Empty = as cache_type_k.
+  std::string cache_type_v;
+  uint64_t context_tokens = 65536;
+  uint64_t num_requests = 2;
+  /// Tokens at the start of every request that are stored once.
+  uint64_t shared_prefix_tokens = 0;
+  /// Tokens per cache block; 1 = no rounding.
+  uint64_t kv_block_tokens = 1;
+  Decimal gpu_memory_utilization_frac = Decimal::from_micros(Decimal::kScale);
+  // The rule of thumb's own constants.
+  Decimal overhead_factor = Decimal::from_micros(1'150'000);
+  Decimal fixed_gib = Decimal::from_micros(Decimal::kScale);
+  /// 0 = the overhead factor stands for activations.
+  Decimal live_buffers;
+  /// Requests prefilled at once; 0 = 1.
+  uint64_t prefill_batch = 0;
+  /// Prompt tokens prefilled at once per request; 0 = context_tokens.
+  uint64_t prefill_tokens = 0;
+};
+
+enum class FieldKind {
+  choice,   ///< id of a catalogue entry
+  integer,  ///< whole number
+  decimal,  ///< decimal number
+  json,     ///< JSON text
+};
+
+/// One row of the table of fields. Exactly one of the member pointers is set.
+struct Field {
+  std::string_view key;
+  FieldKind kind = FieldKind::integer;
+  /// tokens, gib, gpus, requests, factor, none
+  std::string_view unit;
+  /// model, weights, hardware, engine, workload
+  std::string_view group;
+  /// Inclusive bounds of an integer, or of a decimal in millionths.
+  uint64_t min = 0;
+  uint64_t max = 0;
+  /// Catalogue list of a choice.
+  std::string_view list;
+  /// Comma-separated engines that have the field; empty = all.
+  std::string_view engines;
+  std::string Scenario::*text = nullptr;
+  uint64_t Scenario::*number = nullptr;
+  Decimal Scenario::*decimal = nullptr;
+};
+
+/// All fields, in the order of links and forms.
+const std::vector<Field>& scenario_fields();
+
+/// The row of a key, or nothing.
+const Field* find_field(std::string_view key);
+
+/// The field's value as text, in the form that set_field_text reads.
+std::string field_text(const Scenario& scenario, const Field& field);
+
+/// The field's value as JSON.
+json::Value field_json(const Scenario& scenario, const Field& field);
+
+/// Sets a field from text ("64K", "0.9", "Q4_K_M"); false when unreadable or out of range.
+[[nodiscard]] bool set_field_text(Scenario& scenario, const Field& field, std::string_view text);
+
+/// Sets a field from JSON (a number, or text as above); reports what is wrong under `path`.
+void set_field_json(Scenario& scenario, const Field& field, const json::Value& value, const std::string& path,
+                    Diagnostics& errors);
+
+/// Reads a scenario: unknown keys are errors, missing keys keep their defaults.
+Result<Scenario> read_scenario(const json::Value& value, const std::string& path);
+
+/// Every field, resolved or not, as a JSON object.
+json::Value write_scenario(const Scenario& scenario);
+
+}  // namespace vramgauge

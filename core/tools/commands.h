@@ -1,0 +1,30 @@
+// The commands of the program. Each returns its exit code.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace vramgauge::tools {
+
+/// Exit codes, the same for every command.
+enum ExitCode { kDone = 0, kCannotTell = 3, kUsage = 64 };
+
+/// How a scenario was given; later sources override earlier ones.
+struct ScenarioSource {
+  std::string link;
+  /// File with a scenario as JSON, or - for standard input.
+  std::string file;
+  /// File with the model's config.json, or - for standard input.
+  std::string config_file;
+  /// Field values by key, as typed.
+  std::map<std::string, std::string> fields;
+};
+
+int run_estimate(const ScenarioSource& source, bool as_json);
+int run_link(const ScenarioSource& source, bool decode);
+int run_catalogue(const std::string& kind, const std::string& query, const std::string& limit, bool as_json);
+int run_import(const std::string& file, bool as_json);
+/// Any method of the facade: the request is JSON text, or - for standard input.
+int run_call(const std::string& method, const std::string& request);
+
+}  // namespace vramgauge::tools
