@@ -65,7 +65,7 @@ bool is_encoder_only(std::string_view model_type) {
   return std::find(std::begin(kEncoderOnly), std::end(kEncoderOnly), model_type) != std::end(kEncoderOnly);
 }
 
-uint64_t read_model_dims(Import& import, const Traits& traits) {
+void read_width_dims(Import& import, const Traits& traits) {
   ConfigView& view = import.text();
   ModelSpec& spec = import.spec;
   spec.hidden_size = view.require("hidden_size");
@@ -80,7 +80,11 @@ uint64_t read_model_dims(Import& import, const Traits& traits) {
   spec.has_final_norm = traits.has_norm_weights;
   spec.norm_bias = traits.norm_bias;
   spec.output_bias = traits.output_bias;
-  return view.require("num_hidden_layers", kLayerRange);
+}
+
+uint64_t read_model_dims(Import& import, const Traits& traits) {
+  read_width_dims(import, traits);
+  return import.text().require("num_hidden_layers", kLayerRange);
 }
 
 std::vector<Layer> make_layers(const Import& import, const Traits& traits, uint64_t num_layers) {

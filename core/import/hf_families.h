@@ -129,7 +129,9 @@ bool is_encoder_only(std::string_view model_type);
 
 // ---- Building blocks, for every builder ----
 
-/// hidden_size, vocab_size, context, ties, learned positions, final norm. Sets `num_layers`.
+/// hidden_size, vocab_size, context, ties, learned positions, final norm.
+void read_width_dims(Import& import, const Traits& traits);
+/// read_width_dims, and the number of layers as the result.
 uint64_t read_model_dims(Import& import, const Traits& traits);
 /// The generic decoder: read_model_dims, mixer, feed-forward, windows, MTP, adjust.
 void build_decoder(Import& import, const Traits& traits);
