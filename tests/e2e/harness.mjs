@@ -1,0 +1,97 @@
+/** Shared by the tests of the page: the server, the browser, and what every page must keep to. */
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { after, before } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { serve } from "../../web/serve.mjs";
+
+const kBrowser = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const kBrowserArgs = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+];
+const kAnswerTimeoutMs = 15_000;
+
+export const kSiteDir = fileURLToPath(new URL("../../web/dist/site", import.meta.url));
+export const kSingleFile = fileURLToPath(new URL("../../web/dist/single/vramgauge.html", import.meta.url));
+const kScreenshotDir = fileURLToPath(new URL("test-results/screenshots/", import.meta.url));
+
+/** 2 (K and V) x 80 layers x 8 KV heads x 128 x 2 bytes: one token of Llama 3.3 70B in 16 bits. */
+export const kLlamaTokenBytes = 2 * 80 * 8 * 128 * 2;
+
+/** Starts server and browser around the tests of a file; returns a function that opens pages. */
+export function browser_tests({ base = "/" } = {}) {
+  let browser;
+  let server;
+  before(async () => {
+    server = await serve({ root: kSiteDir, base });
+    // Without a folder of its own Playwright makes a new one for each start.
+    browser = await chromium.launch({ executablePath: kBrowser, args: kBrowserArgs });
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+  return (options = {}) => open_page(browser, options.address ?? server.address, options);
+}
+
+/** A page with an answer on it. `problems` collects console output, failures and foreign requests. */
+async function open_page(browser, address, { hash = "", wait = true, prepare, ...context_options }) {
+  const context = await browser.newContext({ viewport: { width: 1320, height: 900 }, locale: "en-US", ...context_options });
+  context.setDefaultTimeout(kAnswerTimeoutMs);
+  const page = await context.newPage();
+  const problems = watch(page, new URL(address).origin);
+  await prepare?.(page);
+  await page.goto(address + hash);
+  if (wait) await answered(page);
+  return { page, problems, close: () => context.close() };
+}
+
+function watch(page, origin) {
+  const problems = [];
+  page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => problems.push(`page error: ${error.message}`));
+  page.on("requestfailed", (request) => problems.push(`request failed: ${request.url()}`));
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== "data:" && url.origin !== origin) problems.push(`request to ${request.url()}`);
+  });
+  return problems;
+}
+
+/** Waits for an answer that belongs to what the fields say. */
+export async function answered(page) {
+  await page.locator("vg-verdict section:not([data-state=none])").waitFor();
+}
+
+export async function open(open_in, options, use) {
+  const opened = await open_in(options);
+  try {
+    await use(opened.page, opened.problems);
+    assert.deepEqual(opened.problems.filter((problem) => !options?.allow?.test(problem)), []);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** The bytes that the table shows, by term. */
+export function table_bytes(page) {
+  return page.locator("vg-breakdown-table tr[data-term]").evaluateAll((rows) =>
+    Object.fromEntries(rows.map((row) => [row.dataset.term, Number(row.querySelector("[data-bytes]").dataset.bytes)])),
+  );
+}
+
+export const verdict = (page) => page.locator("vg-verdict section");
+export const field = (page, key) => page.locator(`[data-key=${key}]`);
+export const input = (page, key) => field(page, key).locator("#control");
+export const finding = (page, key) => field(page, key).locator(".finding");
+
+export async function screenshot(page, name, options = {}) {
+  mkdirSync(kScreenshotDir, { recursive: true });
+  await page.screenshot({ path: `${kScreenshotDir}${name}.png`, ...options });
+}
