@@ -346,7 +346,11 @@ class Chooser {
         return more ? GgmlType::q5_k : base_;
       case GgufMix::iq4_nl:
       case GgufMix::iq4_xs:
-        return is_early ? GgmlType::q5_k : base_;
+        return is_early && !facts_.has_importance_matrix ? GgmlType::q5_k : base_;
+      case GgufMix::q4_0:
+        return is_early && facts_.has_importance_matrix ? GgmlType::q4_1 : base_;
+      case GgufMix::q5_0:
+        return is_early && facts_.has_importance_matrix ? GgmlType::q5_1 : base_;
       case GgufMix::q5_k_m:
         return more ? GgmlType::q6_k : base_;
       case GgufMix::q4_k_s:
@@ -375,10 +379,10 @@ class Chooser {
 
 /// Types of all tensors, where `choose` names the type of one that the engine quantises.
 template <typename Choose>
-Result<std::vector<GgufChoice>> choose_all(GgmlType base, const std::vector<GgufTensor>& tensors,
-                                           Choose choose) {
+Result<std::vector<GgufChoice>> choose_all(GgmlType base, GgmlType wide,
+                                           const std::vector<GgufTensor>& tensors, Choose choose) {
   const bool is_quantized = ggml_type_info(base).is_quantized();
-  const GgmlType wide = is_quantized ? GgmlType::f16 : base;
+  if (!is_quantized) wide = base;
   std::vector<GgufChoice> choices(tensors.size());
   for (const uint64_t i : visiting_order(tensors)) {
     const GgufTensor& tensor = tensors[i];
@@ -439,13 +443,13 @@ GgmlType gguf_source_type(const GgufTensor& tensor, GgmlType wide) {
 Result<std::vector<GgufChoice>> choose_gguf_types(GgufMix mix, const GgufFacts& facts,
                                                   const std::vector<GgufTensor>& tensors) {
   Chooser chooser(mix, facts, tensors);
-  return choose_all(gguf_mix_base(mix), tensors,
+  return choose_all(gguf_mix_base(mix), facts.wide, tensors,
                     [&chooser](const GgufTensor& tensor) { return chooser.choose(tensor); });
 }
 
-Result<std::vector<GgufChoice>> choose_pure_gguf_types(GgmlType type,
+Result<std::vector<GgufChoice>> choose_pure_gguf_types(GgmlType type, GgmlType wide,
                                                        const std::vector<GgufTensor>& tensors) {
-  return choose_all(type, tensors, [type](const GgufTensor&) { return type; });
+  return choose_all(type, wide, tensors, [type](const GgufTensor&) { return type; });
 }
 
 }  // namespace vramgauge

@@ -1,6 +1,6 @@
 // Which type each tensor of a GGUF file gets: llama.cpp's quantiser gives some tensors more bits
 // than the file type's name says. The facts are those of llama.cpp's src/llama-quant.cpp at commit
-// 007dbbf3 (2026); the mixes without an importance matrix wherever the quantiser allows it.
+// 007dbbf3 (2026).
 #pragma once
 
 #include <array>
@@ -85,6 +85,10 @@ struct GgufFacts {
   bool is_falcon = false;
   /// Of the class that llama.cpp calls 70B: 80 layers with grouped queries.
   bool is_70b = false;
+  /// Quantised with an importance matrix. The mixes that cannot do without one take it as given.
+  bool has_importance_matrix = false;
+  /// What the file was quantised from: F16 or BF16. Tensors that the quantiser leaves alone keep it.
+  GgmlType wide = GgmlType::f16;
 };
 
 /// The type of one tensor.
@@ -104,7 +108,7 @@ Result<std::vector<GgufChoice>> choose_gguf_types(GgufMix mix, const GgufFacts& 
                                                   const std::vector<GgufTensor>& tensors);
 
 /// The same when every matrix gets `type`, without a mix.
-Result<std::vector<GgufChoice>> choose_pure_gguf_types(GgmlType type,
+Result<std::vector<GgufChoice>> choose_pure_gguf_types(GgmlType type, GgmlType wide,
                                                        const std::vector<GgufTensor>& tensors);
 
 }  // namespace vramgauge

@@ -217,6 +217,7 @@ GgufFacts gguf_facts(const ModelSpec& spec) {
   facts.heads_per_kv_head = first_heads_per_kv_head(spec);
   facts.is_falcon = spec.model_type == "falcon";
   facts.is_70b = is_70b(spec, facts.heads_per_kv_head);
+  if (spec.dtype == "bfloat16") facts.wide = GgmlType::bf16;
   return facts;
 }
 

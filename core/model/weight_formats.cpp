@@ -220,11 +220,12 @@ bool add_towers(const std::vector<WeightTensor>& tensors, Tally& tally) {
 Result<FormattedWeights> format_gguf(const std::vector<WeightTensor>& tensors,
                                      const ModelSpec& spec, const WeightFormat& format) {
   const std::vector<GgufTensor> listed = gguf_tensors(tensors, spec);
+  const GgufFacts facts = gguf_facts(spec);
   const auto* mix = std::get_if<GgufMixLayout>(&*format.layout);
+  const auto* block = std::get_if<GgufBlockLayout>(&*format.layout);
   const Result<std::vector<GgufChoice>> choices =
-      mix != nullptr
-          ? choose_gguf_types(mix->mix, gguf_facts(spec), listed)
-          : choose_pure_gguf_types(std::get<GgufBlockLayout>(*format.layout).type, listed);
+      mix != nullptr ? choose_gguf_types(mix->mix, facts, listed)
+                     : choose_pure_gguf_types(block->type, facts.wide, listed);
   if (!choices) return fail(choices.error());
   Tally tally;
   uint64_t num_fallbacks = 0;
