@@ -1,0 +1,20 @@
+// The module stays small: a page that opens at once is the point of it.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+const wasm = readFileSync(path.join(path.dirname(fileURLToPath(import.meta.url)), "../../build/wasm/wasm/vramgauge.wasm"));
+
+test("the wasm module is at most 450 kB", (context) => {
+  context.diagnostic(`${wasm.length} bytes`);
+  assert.ok(wasm.length <= 450_000, `${wasm.length} bytes`);
+});
+
+test("the wasm module is at most 170 kB gzipped", (context) => {
+  const packed = gzipSync(wasm, { level: 9 }).length;
+  context.diagnostic(`${packed} bytes`);
+  assert.ok(packed <= 170_000, `${packed} bytes`);
+});
