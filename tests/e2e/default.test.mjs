@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browser_tests, kLlamaTokenBytes, open, table_bytes, verdict } from "./harness.mjs";
+import { answered, browser_tests, kLlamaTokenBytes, open, table_bytes, verdict } from "./harness.mjs";
 
 const at_root = browser_tests();
 const at_sub_path = browser_tests({ base: "/tools/vramgauge/" });
@@ -34,8 +34,8 @@ test("a row opens to its formula, the numbers and the source", async () => {
     assert.equal(await detail.isVisible(), false);
     await page.getByRole("button", { name: "Weights" }).click();
     assert.equal(await detail.isVisible(), true);
-    assert.match(await detail.innerText(), /Source: \S/);
-    const cache = await page.locator("#detail-kv_cache").innerText();
+    assert.match(await detail.locator(".arithmetic").innerText(), /Source: \S/);
+    const cache = await page.locator("#detail-kv_cache .arithmetic").innerText();
     assert.match(cache, /327,680\sB/);
     assert.match(cache, /42,949,672,960\sB/);
   });
@@ -60,7 +60,7 @@ test("the theme follows the system until one is chosen", async () => {
     const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
     assert.equal(await theme(), "dark");
     await page.emulateMedia({ colorScheme: "light" });
-    assert.equal(await theme(), "light");
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
     await page.getByRole("radio", { name: "Dark" }).check();
     assert.equal(await theme(), "dark");
     await page.reload();
@@ -75,6 +75,7 @@ test("Chinese is the default of a Chinese browser, and a switch away", async () 
     await page.getByRole("radio", { name: "English" }).check();
     assert.match(await verdict(page).locator("h2").innerText(), /^Does not fit/);
     await page.reload();
+    await answered(page);
     assert.match(await verdict(page).locator("h2").innerText(), /^Does not fit/);
   });
 });

@@ -21,7 +21,7 @@ test("other states", async () => {
     await input(page, "model").fill("qwen3");
     await screenshot(page, "model-search");
     await page.keyboard.press("Escape");
-    await page.locator("vg-inputs details summary").last().click();
+    await page.locator("vg-inputs .advanced > summary").click();
     await page.locator("vg-import-panel button").first().click();
     await page.locator("vg-import-panel textarea").fill('{\n  "model_type": "llama",\n}');
     await screenshot(page, "everything-open", { fullPage: true });

@@ -69,10 +69,16 @@ export interface CatalogueResult {
   total: number;
 }
 
-export interface AttentionKind {
+/** Layers that keep the same cache: fixed bytes per request, and bytes per entry up to a limit. */
+export interface CacheSegment {
   kind: string;
+  mixer: string;
   layers: number;
-  [detail: string]: JsonValue | undefined;
+  fixed_bytes: number;
+  entry_bytes: number;
+  tokens_per_entry: number;
+  saturation_tokens: number;
+  basis: string;
 }
 
 export interface ModelSummary {
@@ -82,11 +88,13 @@ export interface ModelSummary {
   source?: string;
   verified?: string;
   model_type?: string;
-  parameters: { total: number; active: number; by_role: Record<string, number> };
-  max_context_tokens: number | null;
+  parameters: { total: number | null; active: number | null; by_role: Record<string, number | null> };
+  /** 0 where the model names none. */
+  max_context_tokens: number;
   num_layers: number;
-  attention: AttentionKind[];
-  assumptions: (Diag | string)[];
+  /** The cache in 16 bits; null where it cannot be laid out. */
+  kv: { segments: CacheSegment[] } | null;
+  assumptions: { key: string; value: string }[];
 }
 
 export interface ImportResult extends ModelSummary {
@@ -104,7 +112,8 @@ export interface ArithmeticLine {
   label: string;
   formula: string;
   substituted: string;
-  result_bytes: number;
+  /** Bytes. */
+  result: number;
 }
 
 export interface Term extends Amount {
@@ -148,9 +157,17 @@ export interface CacheSummary {
   total_bytes: number;
 }
 
+export interface WeightsSummary {
+  format: string;
+  name: string;
+  total_bytes: number;
+  elements: number;
+}
+
 export interface Estimate {
   scenario: Scenario;
   model: ModelSummary;
+  weights: WeightsSummary;
   verdict: Verdict;
   devices: DeviceBreakdown[];
   cache: CacheSummary;

@@ -11,7 +11,7 @@ import type {
   JsonValue,
   Scenario,
 } from "../core/types";
-import { Formatter, type ByteUnit } from "../format/format";
+import { Formatter, kGibBytes, type ByteUnit } from "../format/format";
 import { current_language, set_language, use_error_texts } from "../i18n/i18n";
 import { AddressBar } from "./link";
 import { apply_theme, write_preference, type Language, type Preferences, type Theme } from "./preferences";
@@ -85,9 +85,17 @@ export class Store extends EventTarget {
       if (value === undefined) delete next[key];
       else next[key] = value;
     }
+    if ("gpu" in values) this.#settle_custom_memory(next);
     this.given = next;
     this.#address.write_soon(next);
     this.#compute();
+  }
+
+  /** A custom GPU starts with the memory of the one before it; a known GPU has its own. */
+  #settle_custom_memory(next: Scenario): void {
+    const usable_bytes = this.estimate?.devices[0]?.usable_bytes;
+    if (next["gpu"] !== "custom") delete next["gpu_memory_gib"];
+    else if (usable_bytes !== undefined) next["gpu_memory_gib"] ??= Math.round((100 * usable_bytes) / kGibBytes) / 100;
   }
 
   /** The field holds text that is no value; the answer then is stale until it does. */

@@ -30,10 +30,11 @@ export class AnswersPanel extends StoreElement {
         border: 1px solid var(--border);
         border-radius: 8px;
         background: var(--hairline);
-        transition: opacity 120ms;
       }
       [data-stale] {
-        opacity: 0.45;
+        --ink: var(--ink-3);
+        --ink-2: var(--ink-3);
+        color: var(--ink);
       }
       div {
         padding: 10px 14px;
@@ -59,11 +60,6 @@ export class AnswersPanel extends StoreElement {
       @media (max-width: 1080px) {
         dl {
           grid-template-columns: repeat(2, minmax(0, 1fr));
-        }
-      }
-      @media (prefers-reduced-motion: reduce) {
-        dl {
-          transition: none;
         }
       }
     `,

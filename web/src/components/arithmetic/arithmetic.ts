@@ -59,11 +59,19 @@ export class Arithmetic extends StoreElement {
 
   #line(line: ArithmeticLine): TemplateResult {
     return html`<div>
-      <dt>${t_core("labels", line.label)}</dt>
+      <dt>${label_text(line.label)}</dt>
       <dd class="formula">${line.formula}</dd>
-      <dd>= ${line.substituted} = <b>${this.store.format.exact(line.result_bytes)}</b></dd>
+      <dd>= ${line.substituted} = <b>${this.store.format.exact(line.result)}</b></dd>
     </div>`;
   }
+}
+
+/** "sliding_bytes_per_token" is a quantity of one kind of cache; other labels stand for themselves. */
+function label_text(label: string): string {
+  const match = /^([a-z]+)_(bytes_per_token|bytes_per_entry|bytes_per_request|fixed_bytes)$/.exec(label);
+  if (!match) return t_core("labels", label);
+  const [, kind = "", quantity = ""] = match;
+  return t(`label_parts.${quantity}`, { kind: t_core("cache_kinds", kind) });
 }
 
 customElements.define("vg-arithmetic", Arithmetic);

@@ -18,18 +18,20 @@ export class BreakdownTable extends StoreElement {
   }
 
   protected override render(): TemplateResult | typeof nothing {
-    const { estimate, stale } = this.store;
+    const { estimate } = this.store;
+    const stale = this.store.stale || this.store.loading;
     const device = estimate?.devices[estimate.verdict.worst_device];
     if (!device) return nothing;
-    return html`<table ?data-stale=${stale || this.store.loading}>
+    return html`<table ?data-stale=${stale}>
       <caption>
         ${device.count > 1 ? t("table.caption") : t("table.caption_of", { device: device.name })}
+        ${stale ? html`<span class="old">· ${t("table.stale")}</span>` : nothing}
       </caption>
       <thead>
         <tr>
           <th scope="col">${t("table.term")}</th>
           <th scope="col" class="number">${this.store.format.unit}</th>
-          <th scope="col" class="number">${t("table.share")}</th>
+          <th scope="col" class="number share">${t("table.share")}</th>
           <th scope="col" class="number range">${t("table.range")}</th>
           <th scope="col" class="known">${t("table.known")}</th>
         </tr>

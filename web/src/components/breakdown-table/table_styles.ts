@@ -5,10 +5,11 @@ export const table_styles = css`
     width: 100%;
     border-collapse: collapse;
     font-size: 13.5px;
-    transition: opacity 120ms;
   }
   [data-stale] {
-    opacity: 0.45;
+    --ink: var(--ink-3);
+    --ink-2: var(--ink-3);
+    color: var(--ink);
   }
   caption {
     padding: 0 0 6px;
@@ -124,8 +125,19 @@ export const table_styles = css`
       gap: 6px;
     }
   }
+  .old {
+    color: var(--warn);
+    font-weight: 400;
+  }
+  [data-stale] .swatch {
+    opacity: 0.4;
+  }
+  @media (max-width: 360px) {
+    .share {
+      display: none;
+    }
+  }
   @media (prefers-reduced-motion: reduce) {
-    table,
     .arrow {
       transition: none;
     }

@@ -4,10 +4,12 @@ export const bar_styles = css`
   .bars {
     display: grid;
     gap: 14px;
-    transition: opacity 120ms;
   }
   [data-stale] {
-    opacity: 0.45;
+    --ink-2: var(--ink-3);
+  }
+  [data-stale] :is(.term, .band, .limit) {
+    opacity: 0.35;
   }
   figure {
     margin: 0;
@@ -87,11 +89,6 @@ export const bar_styles = css`
   @media (max-width: 860px) {
     .legend {
       display: flex;
-    }
-  }
-  @media (prefers-reduced-motion: reduce) {
-    .bars {
-      transition: none;
     }
   }
   @media (forced-colors: active) {

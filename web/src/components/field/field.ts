@@ -67,12 +67,16 @@ export const field_styles = css`
     padding: 0 10px;
     border: 0;
     border-radius: 5px;
-    outline: 0;
     background: transparent;
     color: var(--ink);
     font: inherit;
     font-size: 13px;
     text-overflow: ellipsis;
+  }
+  /* The frame around the control shows the focus. */
+  input:focus-visible,
+  select:focus-visible {
+    outline: 0;
   }
   .note {
     flex: none;

@@ -1,5 +1,5 @@
 import { css, html, nothing, type TemplateResult } from "lit";
-import type { CatalogueKind } from "../../core/types";
+import type { CatalogueKind, DeviceBreakdown, WeightsSummary } from "../../core/types";
 import { t } from "../../i18n/i18n";
 import { base_styles } from "../../styles/shared";
 import type { ImportPanel } from "../import-panel/import_panel";
@@ -78,7 +78,7 @@ export class Inputs extends StoreElement {
 
   #advanced(): TemplateResult {
     const keys = this.store.form.fields.map((field) => field.key).filter((key) => !kPlaced.has(key) && this.#applies(key));
-    return html`<details>
+    return html`<details class="advanced">
       <summary><b>${t("groups.advanced")}</b> ${t("groups.advanced_hint")}</summary>
       ${keys.map((key) => this.#field(key))}
     </details>`;
@@ -105,8 +105,18 @@ export class Inputs extends StoreElement {
   }
 
   #below(key: string): string | undefined {
-    const device = this.store.estimate?.devices[0];
-    if (key !== "gpu" || !device) return undefined;
+    const estimate = this.store.estimate;
+    if (!estimate) return undefined;
+    if (key === "weight_format") return this.#bits(estimate.weights);
+    return key === "gpu" ? this.#memory(estimate.devices[0]) : undefined;
+  }
+
+  #bits({ total_bytes, elements }: WeightsSummary): string | undefined {
+    return elements > 0 ? t("units.bits_per_weight", { bits: this.store.format.tick((8 * total_bytes) / elements) }) : undefined;
+  }
+
+  #memory(device: DeviceBreakdown | undefined): string | undefined {
+    if (!device) return undefined;
     const format = this.store.format;
     return t("units.usable_of", { usable: format.size(device.usable_bytes, 2), capacity: format.size(device.capacity_bytes, 2) });
   }

@@ -1,6 +1,6 @@
 import { css, html, nothing, type TemplateResult } from "lit";
-import type { AttentionKind, Diag, ModelSummary } from "../../core/types";
-import { diag_text, t, t_core } from "../../i18n/i18n";
+import type { ModelSummary } from "../../core/types";
+import { t, t_core } from "../../i18n/i18n";
 import { base_styles, button_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 
@@ -31,6 +31,10 @@ export class ModelNote extends StoreElement {
         margin: 4px 0 0;
         padding-inline-start: 16px;
       }
+      code {
+        font: 11px var(--font-mono);
+      }
+      li,
       .source {
         overflow-wrap: anywhere;
       }
@@ -48,12 +52,13 @@ export class ModelNote extends StoreElement {
   #facts(model: ModelSummary): string {
     const format = this.store.format;
     const { total, active } = model.parameters;
-    const parts = [t("model.parameters", { count: format.parameters(total) })];
-    if (active > 0 && active < total) parts.push(t("model.active", { count: format.parameters(active) }));
+    const parts: string[] = [];
+    if (total) parts.push(t("model.parameters", { count: format.parameters(total) }));
+    if (total && active && active < total) parts.push(t("model.active", { count: format.parameters(active) }));
     parts.push(t("model.layers", { count: model.num_layers, n: format.integer(model.num_layers) }));
-    const kinds = model.attention.map(attention_text).filter((text) => text !== "");
-    if (kinds.length > 0) parts.push(kinds.join(" + "));
-    if (model.max_context_tokens) parts.push(format.tokens(model.max_context_tokens));
+    const kinds = cache_kinds(model);
+    if (kinds.length > 1 || kinds.some((kind) => kind !== "full")) parts.push(kinds.map((kind) => t_core("cache_kinds", kind)).join(" + "));
+    if (model.max_context_tokens > 0) parts.push(format.tokens(model.max_context_tokens));
     return parts.map((part) => part.replaceAll(" ", "\u00a0")).join("\u00a0· ");
   }
 
@@ -66,7 +71,7 @@ export class ModelNote extends StoreElement {
       <summary>${[title, assumed].filter((text) => text !== "").join(" · ")}</summary>
       ${model.source && !this.#custom() ? html`<p class="source">${t("model.source", { source: model.source })}</p>` : nothing}
       <ul ?hidden=${count === 0}>
-        ${model.assumptions.map((assumption) => html`<li>${assumption_text(assumption)}</li>`)}
+        ${model.assumptions.map((assumption) => html`<li><code>${assumption.key}</code> = ${assumption.value}</li>`)}
       </ul>
     </details>`;
   }
@@ -78,21 +83,8 @@ export class ModelNote extends StoreElement {
   readonly #back = (): void => this.store.set("model_config", undefined);
 }
 
-function attention_text(kind: AttentionKind): string {
-  const { heads, kv_heads, num_heads, num_kv_heads } = kind as Record<string, unknown>;
-  const queries = heads ?? num_heads;
-  const keys = kv_heads ?? num_kv_heads;
-  const name = t_core("attention", kind.kind);
-  return typeof queries === "number" && typeof keys === "number" && keys > 0 ? `${group_name(queries, keys)} ${queries}/${keys}` : name;
-}
-
-function group_name(query_heads: number, kv_heads: number): string {
-  if (kv_heads === query_heads) return "MHA";
-  return kv_heads === 1 ? "MQA" : "GQA";
-}
-
-function assumption_text(assumption: Diag | string): string {
-  return typeof assumption === "string" ? assumption : diag_text(assumption).message;
+function cache_kinds(model: ModelSummary): string[] {
+  return [...new Set(model.kv?.segments.map((segment) => segment.kind) ?? [])];
 }
 
 customElements.define("vg-model-note", ModelNote);

@@ -8,6 +8,9 @@ import { StoreElement } from "../store_element";
 /** What stands behind the number, where the core's unit alone would not say enough. */
 const kNotes: Record<string, string> = { prefill_batch: "sequences", live_buffers: "buffers" };
 
+/** Fields in which 0 says that nothing is set. */
+const kUnsetAtZero = new Set(["gpu_memory_gib", "live_buffers", "prefill_batch", "prefill_tokens"]);
+
 /** A number that may be typed as 8k, 128K or 1M. While it has the focus its text belongs to the typist. */
 export class NumberField extends StoreElement {
   static override properties = { ...StoreElement.properties, key: {} };
@@ -33,6 +36,7 @@ export class NumberField extends StoreElement {
         spellcheck="false"
         aria-describedby="about unit"
         aria-invalid=${error ? "true" : "false"}
+        placeholder=${this.#unset_text()}
         .value=${this.#text}
         @focus=${() => (this.#focused = true)}
         @input=${this.#on_input}
@@ -61,6 +65,17 @@ export class NumberField extends StoreElement {
 
   #shown_text(): string {
     const value = this.store.value(this.key);
+    if (typeof value !== "number" || (value === 0 && kUnsetAtZero.has(this.key))) return "";
+    return field_text(value, this.#is_tokens());
+  }
+
+  /** What an empty field stands for. */
+  #unset_text(): string {
+    return kUnsetAtZero.has(this.key) ? t(`unset.${this.key}`) : this.#default_text();
+  }
+
+  #default_text(): string {
+    const value = this.store.fields.get(this.key)?.default;
     return typeof value === "number" ? field_text(value, this.#is_tokens()) : "";
   }
 

@@ -1,4 +1,4 @@
-import type { CatalogueItem, CatalogueKind } from "../../core/types";
+import type { CatalogueItem, CatalogueKind, JsonValue } from "../../core/types";
 import type { Formatter } from "../../format/format";
 import { t } from "../../i18n/i18n";
 
@@ -30,5 +30,11 @@ export function item_detail(kind: CatalogueKind, item: CatalogueItem, format: Fo
   if (kind === "gpus") return typeof memory === "number" ? format.size(memory, 2) : "";
   const bits = item["bits_per_weight"];
   if (kind === "formats") return typeof bits === "number" ? t("choices.bits", { bits: format.tick(bits) }) : "";
-  return item.family ?? "";
+  return parameters_text(item["parameters"], format) ?? item.family ?? "";
+}
+
+/** A published count is exact, or a rounded text such as "671B". */
+function parameters_text(parameters: JsonValue | undefined, format: Formatter): string | null {
+  if (typeof parameters === "string") return parameters;
+  return typeof parameters === "number" ? format.parameters(parameters) : null;
 }

@@ -36,6 +36,7 @@ export class SlimVerdict extends StoreElement {
         background: var(--surface);
         box-shadow: 0 1px 8px rgb(0 0 0 / 8%);
         font-size: 14px;
+        white-space: nowrap;
       }
       [data-state="fits"] {
         --tone: var(--good);
@@ -56,6 +57,11 @@ export class SlimVerdict extends StoreElement {
       .of {
         color: var(--ink-2);
         font-size: 12px;
+      }
+      @media (max-width: 360px) {
+        .of {
+          display: none;
+        }
       }
       @media (prefers-reduced-motion: reduce) {
         :host {

@@ -72,7 +72,7 @@ export class VerdictPanel extends StoreElement {
 
   #shown(): Shown {
     const { estimate, errors, format, loading } = this.store;
-    if (loading) return { state: "none", title: t("verdict.loading", { model: String(this.store.given["model"] ?? "") }), text: "" };
+    if (loading) return { state: "none", title: t("verdict.loading", { model: String(this.store.value("model")) }), text: "" };
     const error = errors[0];
     if (error || !estimate) {
       const { message, hint } = error ? diag_text(error) : { message: "", hint: "" };
