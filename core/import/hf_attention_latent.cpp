@@ -1,16 +1,45 @@
 // Multi-head latent attention and its indexer.
-#include "import/hf_families.h"
+#include "import/hf_families_special.h"
 
 namespace vramgauge::hf {
 namespace {
 
 std::optional<Indexer> read_indexer(ConfigView& view) {
-  if (!view.given("index_n_heads") && !view.given("index_head_dim")) return std::nullopt;
+  const auto head_dim = view.u64("index_head_dim", kDimRange);
+  if (!head_dim) return std::nullopt;
   Indexer indexer;
   indexer.num_heads = view.require("index_n_heads", kHeadRange);
-  indexer.head_dim = view.require("index_head_dim", kDimRange);
+  indexer.head_dim = *head_dim;
   indexer.top_k_tokens = view.u64_or("index_topk", 0, kTokenRange);
   return indexer;
+}
+
+/// Full indexers of the layers, from indexer_types or from index_topk_freq and its offset.
+std::optional<std::vector<bool>> read_indexer_mask(ConfigView& view, uint64_t num_layers) {
+  view.ignore("index_topk_pattern");
+  view.ignore("index_share_for_mtp_iteration");
+  const uint64_t period = view.u64_or("index_topk_freq", 1, kLayerRange);
+  const uint64_t offset = view.u64_or("index_skip_topk_offset", 1, kLayerRange);
+  if (const auto types = view.strings("indexer_types")) {
+    if (types->size() != num_layers) {
+      view.bad_pattern("indexer_types", num_layers, "it has " + std::to_string(types->size()) + " items");
+      return std::nullopt;
+    }
+    std::vector<bool> mask;
+    for (const std::string& type : *types) mask.push_back(type == "full");
+    return mask;
+  }
+  if (period == 1) return std::nullopt;
+  std::vector<bool> mask;
+  for (uint64_t i = 0; i < num_layers; ++i) mask.push_back(i < offset || (i + 1 - offset) % period == 0);
+  return mask;
+}
+
+MoeFfn read_longcat_experts(Import& import, const Traits& traits, uint64_t dense_width) {
+  MoeFfn moe = read_moe_ffn(import.text(), traits);
+  // The dense block of the first half runs beside the experts.
+  moe.shared_intermediate_size = dense_width;
+  return moe;
 }
 
 }  // namespace
@@ -18,9 +47,7 @@ std::optional<Indexer> read_indexer(ConfigView& view) {
 LatentAttention read_latent_attention(ConfigView& view) {
   LatentAttention latent;
   latent.num_heads = view.require("num_attention_heads", kHeadRange);
-  view.ignore("num_key_value_heads");
-  view.ignore("head_dim");
-  view.ignore("qk_head_dim");
+  for (std::string_view key : {"num_key_value_heads", "head_dim", "qk_head_dim"}) view.ignore(key);
   latent.q_lora_rank = view.u64_or("q_lora_rank", 0);
   latent.kv_lora_rank = view.require("kv_lora_rank");
   latent.qk_nope_head_dim = view.require("qk_nope_head_dim");
@@ -29,6 +56,43 @@ LatentAttention read_latent_attention(ConfigView& view) {
   latent.bias = view.flag("attention_bias", false);
   latent.indexer = read_indexer(view);
   return latent;
+}
+
+Mixer read_latent_mixer(Import& import, const Traits&) { return read_latent_attention(import.text()); }
+
+void adjust_latent(Import& import) {
+  ModelSpec& spec = import.spec;
+  const auto mask = read_indexer_mask(import.text(), spec.layers.size());
+  if (!mask) return;
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    auto& latent = std::get<LatentAttention>(spec.layers[i].mixers.front());
+    if (latent.indexer) latent.indexer->stores_keys = (*mask)[i];
+  }
+}
+
+void build_longcat(Import& import, const Traits& traits) {
+  ConfigView& view = import.text();
+  // num_layers counts pairs; num_hidden_layers, where given, counts halves.
+  const json::Value* pairs = view.raw("num_layers");
+  const uint64_t given = read_model_dims(import, traits);
+  const uint64_t num_halves = pairs != nullptr ? 2 * pairs->as_u64().value_or(0) : given;
+  const LatentAttention latent = read_latent_attention(view);
+  DenseFfn dense;
+  dense.intermediate_size = view.require("ffn_hidden_size");
+  const MoeFfn moe = read_longcat_experts(import, traits, dense.intermediate_size);
+  const uint64_t num_zero = view.u64_or("zero_expert_num", 0, {0, kExpertRange.max});
+  view.ignore("zero_expert_type");
+  if (import.failed()) return;
+  import.spec.layers = make_layers(import, traits, num_halves);
+  const ExtraTensor zero_rows{"mlp.router.zero_experts", TensorRole::router, num_zero, import.spec.hidden_size, true};
+  const ExtraTensor correction{"mlp.router.e_score_correction_bias", TensorRole::router, 1, moe.num_experts + num_zero, false};
+  for (size_t i = 0; i < import.spec.layers.size(); ++i) {
+    Layer& layer = import.spec.layers[i];
+    layer.mixers = {latent};
+    layer.ffn = i % 2 == 0 ? Ffn(moe) : Ffn(dense);
+    if (i % 2 == 0) layer.extras = {zero_rows, correction};
+  }
+  add_mtp_layers(import, traits);
 }
 
 }  // namespace vramgauge::hf

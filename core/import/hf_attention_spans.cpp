@@ -7,7 +7,11 @@ namespace {
 uint64_t window_of(ConfigView& view) { return view.require("sliding_window", {1, kTokenRange.max}); }
 
 LayerSpan span_of_type(ConfigView& view, const std::string& type) {
-  if (type == "full_attention" || type == "global" || type == "attention") return {};
+  // A sparse layer reads part of the context but keeps all of it.
+  if (type == "full_attention" || type == "global" || type == "attention" ||
+      type == "deepseek_sparse_attention") {
+    return {};
+  }
   if (type == "sliding_attention" || type == "local") return {window_of(view), 0};
   if (type == "chunked_attention") {
     return {0, view.require("attention_chunk_size", {1, kTokenRange.max})};

@@ -55,7 +55,7 @@ struct ArchitectureName {
 constexpr ArchitectureName kByArchitecture[] = {
     {"Grok1ForCausalLM", "grok-2"},
     {"CogVLMVideoForCausalLM", "cogvlm2"},
-    {"CogVLMForCausalLM", "cogvlm2"},
+    {"CogVLMForCausalLM", "cogvlm"},
 };
 
 std::string decoder_model_type(const json::Value& config, const TextPart& text) {

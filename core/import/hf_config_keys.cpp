@@ -20,7 +20,7 @@ constexpr Alias kAliases[] = {
      {"num_kv_heads", "n_head_kv", "n_kv_heads", "kv_n_heads", "num_query_groups",
       "num_attention_groups", "multi_query_group_num", "num_multi_query_heads"}},
     {"intermediate_size",
-     {"ffn_hidden_size", "n_inner", "ffn_dim", "d_ff", "inner_hidden_size", "d_ffn", "dff"}},
+     {"ffn_hidden_size", "n_inner", "ffn_dim", "d_ff", "inner_hidden_size", "d_ffn", "dff", "ff_intermediate_size"}},
     {"head_dim", {"kv_channels", "attention_head_dim", "head_size", "attention_key_value_channels"}},
     {"vocab_size", {"padded_vocab_size", "n_vocab"}},
     {"max_position_embeddings",

@@ -109,7 +109,7 @@ void build_decoder(Import& import, const Traits& traits) {
     set_span(layer, spans[i]);
   }
   if (traits.adjust != nullptr) traits.adjust(import);
-  if (!import.failed()) add_mtp_layers(import);
+  if (!import.failed()) add_mtp_layers(import, traits);
 }
 
 }  // namespace vramgauge::hf

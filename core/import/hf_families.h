@@ -59,6 +59,12 @@ enum class Positions {
   learned_plus_2,  ///< two more (OPT)
 };
 
+/// What a multi-token-prediction layer stores beside a decoder layer.
+enum class MtpKind {
+  shared_embeddings,  ///< a projection and norms
+  own_embeddings,     ///< copies of the embedding and of the output as well (DeepSeek-V3, GLM-4.5)
+};
+
 struct MoeTraits {
   Flag router_bias{};
   Flag correction_bias{};
@@ -100,6 +106,7 @@ struct Traits {
   /// A mixture of experts is expected (num_experts is required).
   bool is_moe = false;
   MoeTraits moe{};
+  MtpKind mtp = MtpKind::shared_embeddings;
   MixerFn mixer = nullptr;
   AdjustFn adjust = nullptr;
 };
@@ -156,7 +163,7 @@ std::vector<LayerSpan> read_spans(Import& import, const Traits& traits, uint64_t
 /// layer_types of exactly num_layers names, or nothing.
 std::optional<std::vector<std::string>> read_layer_types(ConfigView& view, uint64_t num_layers);
 /// Multi-token-prediction layers after the last decoder layer, when the configuration has any.
-void add_mtp_layers(Import& import);
+void add_mtp_layers(Import& import, const Traits& traits);
 
 /// Vision and audio towers, encoders and projectors (hf_towers.cpp); called after the decoder.
 void add_towers(Import& import);

@@ -104,6 +104,8 @@ void adjust_bloom(Import& import) {
 
 void adjust_falcon(Import& import) {
   ConfigView& view = import.text();
+  // The class ties the output, but the checkpoints store it beside the embedding.
+  if (!view.given("tie_word_embeddings")) import.spec.tie_word_embeddings = false;
   const bool is_new = view.flag("new_decoder_architecture", false);
   const bool is_parallel = view.flag("parallel_attn", true);
   const uint64_t given_norms = view.u64_or("num_ln_in_parallel_attn", is_new ? 2 : 1, {1, 2});

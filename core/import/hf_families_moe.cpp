@@ -19,7 +19,8 @@ constexpr Traits kQwen3Moe{.mlp_bias = kNo, .qk_norm = QkNorm::per_head_dim, .wi
 constexpr Traits kMixtral{.qkv_bias = kNo, .o_bias = kNo, .mlp_bias = kNo, .window = WindowRule::all,
                           .is_moe = true};
 constexpr Traits kGlm4Moe{.o_bias = kNo, .mlp_bias = kNo, .qk_norm = QkNorm::per_head_dim,
-                          .qk_norm_if = {"use_qk_norm"}, .is_moe = true, .moe = kCorrected};
+                          .qk_norm_if = {"use_qk_norm"}, .is_moe = true, .moe = kCorrected,
+                          .mtp = MtpKind::own_embeddings};
 constexpr Traits kErnieMoe{.qkv_bias = {"use_bias"}, .o_bias = {"use_bias"}, .mlp_bias = {"use_bias"},
                            .tied = true, .is_moe = true, .moe = kCorrected};
 constexpr Traits kBailing{.qkv_bias = {"use_qkv_bias"}, .o_bias = {"use_bias"}, .mlp_bias = kNo,

@@ -13,7 +13,7 @@ uint64_t read_num_mtp(ConfigView& view) {
 
 }  // namespace
 
-void add_mtp_layers(Import& import) {
+void add_mtp_layers(Import& import, const Traits& traits) {
   const uint64_t num_mtp = read_num_mtp(import.text());
   if (num_mtp == 0 || import.spec.layers.empty()) return;
   const uint64_t hidden = import.spec.hidden_size;
@@ -22,6 +22,10 @@ void add_mtp_layers(Import& import) {
   layer.extras.push_back({"enorm", TensorRole::mtp, 1, hidden, false});
   layer.extras.push_back({"hnorm", TensorRole::mtp, 1, hidden, false});
   layer.extras.push_back({"shared_head.norm", TensorRole::mtp, 1, hidden, false});
+  if (traits.mtp == MtpKind::own_embeddings) {
+    layer.extras.push_back({"embed_tokens", TensorRole::mtp, import.spec.vocab_size, hidden, true});
+    layer.extras.push_back({"shared_head.head", TensorRole::mtp, import.spec.vocab_size, hidden, true});
+  }
   import.spec.mtp_layers.assign(static_cast<size_t>(num_mtp), layer);
 }
 

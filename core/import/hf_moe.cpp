@@ -111,7 +111,7 @@ MoeFfn read_moe_ffn(ConfigView& view, const Traits& traits) {
   }
   const bool has_own_width = view.u64("moe_intermediate_size", kDimRange).has_value();
   moe.moe_intermediate_size = view.require(has_own_width ? "moe_intermediate_size" : "intermediate_size");
-  const uint64_t num_shared = view.u64_or("n_shared_experts", 0, kExpertRange);
+  const uint64_t num_shared = view.u64_or("n_shared_experts", 0, {0, kExpertRange.max});
   const auto shared = view.u64("shared_expert_intermediate_size");
   moe.shared_intermediate_size = shared.value_or(num_shared * moe.moe_intermediate_size);
   moe.is_gated = traits.moe.is_gated;

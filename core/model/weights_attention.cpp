@@ -36,6 +36,16 @@ void add_indexer(LayerWeights& layer, const Indexer& indexer, uint64_t q_width) 
   layer.matrix("self_attn.indexer.weights_proj", Role::attention_other, indexer.num_heads, hidden);
 }
 
+/// Pools `ratio` tokens into one entry by learned weights; small ratios overlap their neighbours.
+void add_compressor(LayerWeights& layer, const std::string& name, uint64_t ratio, uint64_t width) {
+  constexpr uint64_t kOverlappingRatio = 4;
+  const uint64_t rows = (ratio == kOverlappingRatio ? 2 : 1) * width;
+  layer.plain(name + ".ape", Role::attention_other, ratio, rows);
+  layer.matrix(name + ".wkv", Role::attention_other, rows, layer.hidden_size());
+  layer.matrix(name + ".wgate", Role::attention_other, rows, layer.hidden_size());
+  layer.vector(name + ".norm", Role::norm, width);
+}
+
 void add_latent_queries(LayerWeights& layer, const LatentAttention& a) {
   const uint64_t hidden = layer.hidden_size();
   const uint64_t q_width = a.num_heads * (a.qk_nope_head_dim + a.qk_rope_head_dim);
@@ -77,6 +87,23 @@ void add_mixer_weights(LayerWeights& layer, const LatentAttention& a) {
   if (a.indexer) add_indexer(layer, *a.indexer, a.q_lora_rank != 0 ? a.q_lora_rank : hidden);
 }
 
-void add_mixer_weights(LayerWeights&, const CompressedAttention&) {}
+void add_mixer_weights(LayerWeights& layer, const CompressedAttention& a) {
+  const uint64_t hidden = layer.hidden_size();
+  const uint64_t q_width = a.num_heads * a.head_dim;
+  layer.matrix("attn.wq_a", Role::attention_q, a.q_lora_rank, hidden);
+  layer.vector("attn.q_norm", Role::norm, a.q_lora_rank);
+  layer.matrix("attn.wq_b", Role::attention_q, q_width, a.q_lora_rank);
+  layer.matrix("attn.wkv", Role::attention_k, a.head_dim, hidden);
+  layer.vector("attn.kv_norm", Role::norm, a.head_dim);
+  // Each group of heads has its own first output factor.
+  if (a.o_groups != 0) layer.matrix("attn.wo_a", Role::attention_output, a.o_groups * a.o_lora_rank, q_width / a.o_groups);
+  layer.matrix("attn.wo_b", Role::attention_output, hidden, a.o_groups * a.o_lora_rank);
+  layer.vector("attn.attn_sink", Role::attention_other, a.num_heads);
+  if (a.compress_ratio != 0) add_compressor(layer, "attn.compressor", a.compress_ratio, a.head_dim);
+  if (!a.indexer) return;
+  layer.matrix("attn.indexer.wq_b", Role::attention_other, a.indexer->num_heads * a.indexer->head_dim, a.q_lora_rank);
+  layer.matrix("attn.indexer.weights_proj", Role::attention_other, a.indexer->num_heads, hidden);
+  add_compressor(layer, "attn.indexer.compressor", a.compress_ratio, a.indexer->head_dim);
+}
 
 }  // namespace vramgauge
