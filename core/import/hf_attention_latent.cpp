@@ -42,6 +42,19 @@ MoeFfn read_longcat_experts(Import& import, const Traits& traits, uint64_t dense
   return moe;
 }
 
+/// The draft layer of every LongCat-Flash checkpoint: dense, with an embedding of its own.
+void add_longcat_mtp(Import& import, const Layer& dense_layer) {
+  ConfigView& view = import.text();
+  ModelSpec& spec = import.spec;
+  const char* key = view.given("num_nextn_predict_layers") ? "num_nextn_predict_layers" : "mtp_num_layers";
+  const uint64_t num_mtp = view.u64_or(key, 1, {0, kLayerRange.max});
+  Layer layer = dense_layer;
+  layer.extras.push_back({"eh_proj", TensorRole::mtp, spec.hidden_size, 2 * spec.hidden_size, true});
+  for (const char* norm : {"enorm", "hnorm", "final_layernorm"}) layer.extras.push_back({norm, TensorRole::mtp, 1, spec.hidden_size, false});
+  layer.extras.push_back({"embed_tokens", TensorRole::mtp, spec.vocab_size, spec.hidden_size, true});
+  spec.mtp_layers.assign(static_cast<size_t>(num_mtp), layer);
+}
+
 }  // namespace
 
 LatentAttention read_latent_attention(ConfigView& view) {
@@ -92,7 +105,7 @@ void build_longcat(Import& import, const Traits& traits) {
     layer.ffn = i % 2 == 0 ? Ffn(moe) : Ffn(dense);
     if (i % 2 == 0) layer.extras = {zero_rows, correction};
   }
-  add_mtp_layers(import, traits);
+  if (!import.spec.layers.empty()) add_longcat_mtp(import, import.spec.layers.back());
 }
 
 }  // namespace vramgauge::hf

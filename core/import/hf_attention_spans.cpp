@@ -73,7 +73,10 @@ std::vector<LayerSpan> read_spans(Import& import, const Traits& traits, uint64_t
     if (!view.given("layer_types")) return spans;
   }
   if (const auto types = read_layer_types(view, num_layers)) return spans_of_types(view, *types);
-  if (traits.window == WindowRule::upper && !view.flag("use_sliding_window", false)) return spans;
+  if (traits.window == WindowRule::upper && !view.flag("use_sliding_window", false)) {
+    view.ignore("sliding_window");
+    return spans;
+  }
   const uint64_t window = view.u64_or("sliding_window", 0, kTokenRange);
   if (window == 0) return spans;
   const uint64_t first =

@@ -47,28 +47,68 @@ std::string first_architecture(const json::Value& config) {
   return name != nullptr ? *name : std::string();
 }
 
-/// Architectures whose model_type is missing or says something else.
+/// Architectures that say more than the model_type beside them (which may be missing).
 struct ArchitectureName {
   std::string_view architecture;
+  /// The model_type that is replaced; empty = a missing one.
+  std::string_view written;
   std::string_view model_type;
 };
 constexpr ArchitectureName kByArchitecture[] = {
-    {"Grok1ForCausalLM", "grok-2"},
-    {"CogVLMVideoForCausalLM", "cogvlm2"},
-    {"CogVLMForCausalLM", "cogvlm"},
+    {"Grok1ForCausalLM", "", "grok-2"},
+    {"Grok1ForCausalLM", "git", "grok-2"},
+    {"CogVLMVideoForCausalLM", "", "cogvlm2"},
+    {"CogVLMForCausalLM", "", "cogvlm"},
+    {"LlamaForCausalLM", "", "llama"},
+    {"MistralForCausalLM", "", "mistral"},
+    {"Qwen2ForCausalLM", "", "qwen2"},
+    {"Qwen3ForCausalLM", "", "qwen3"},
+    {"LlamaForCausalLMEagle3", "llama", "llama_eagle3"},
+    {"InklingForConditionalGeneration", "inkling_mm_model", "inkling_text"},
 };
 
 std::string decoder_model_type(const json::Value& config, const TextPart& text) {
-  const std::string architecture = first_architecture(*text.value);
-  for (const ArchitectureName& row : kByArchitecture) {
-    if (row.architecture == architecture) return std::string(row.model_type);
-  }
   const std::string own = string_member(*text.value, "model_type");
-  if (!own.empty()) return own;
   const std::string root = string_member(config, "model_type");
+  const std::string written = own.empty() ? root : own;
+  for (const json::Value* object : {text.value, &config}) {
+    const std::string architecture = first_architecture(*object);
+    for (const ArchitectureName& row : kByArchitecture) {
+      if (row.architecture == architecture && row.written == written) return std::string(row.model_type);
+    }
+  }
+  if (!own.empty()) return own;
   if (find_family(root + "_text") != nullptr && !text.path.empty()) return root + "_text";
   if (!root.empty()) return root;
-  return architecture;
+  return first_architecture(config);
+}
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+bool is_true(const json::Value& config, std::string_view key) {
+  const json::Value* value = config.find(key);
+  return value != nullptr && value->as_boolean() != nullptr && *value->as_boolean();
+}
+
+/// What may not be read as a decoder although nothing is known about it.
+void refuse_other_kinds(Import& import) {
+  const json::Value& config = import.config;
+  const std::string& model_type = import.spec.model_type;
+  const json::Value* written = config.find("model_type");
+  if (written != nullptr && !written->is_null() && written->as_string() == nullptr) {
+    import.root.reader().wrong_type("model_type", "a string", *written);
+    return;
+  }
+  if (model_type.empty()) {
+    import.root.error(ErrorCode::json_missing_key, "model_type", {{"key", std::string("model_type")}});
+  } else if (ends_with(first_architecture(config), "ForMaskedLM")) {
+    import.root.error(ErrorCode::model_encoder_only, "architectures", {{"model_type", model_type}});
+  } else if (is_true(config, "is_encoder_decoder")) {
+    import.root.error(ErrorCode::model_unknown_architecture, "is_encoder_decoder",
+                      {{"model_type", model_type}, {"key", std::string("is_encoder_decoder")}});
+  }
 }
 
 void check_unread(Import& import, ConfigView& view, bool is_listed) {
@@ -114,6 +154,8 @@ Result<ImportedModel> import_text(const json::Value& config, const json::Value* 
   }
   const Family* family = find_family(model_type);
   import.text().set_model_type(model_type, import.defaults_of(model_type));
+  if (family == nullptr) refuse_other_kinds(import);
+  if (import.failed()) return fail(std::move(import.errors));
   const Traits& traits = family != nullptr ? family->traits : kStandardTraits;
   const BuildFn build = family != nullptr && family->build != nullptr ? family->build : build_decoder;
   build(import, traits);

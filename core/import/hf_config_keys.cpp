@@ -13,7 +13,7 @@ struct Alias {
 };
 
 constexpr Alias kAliases[] = {
-    {"hidden_size", {"n_embd", "d_model", "model_dim"}},
+    {"hidden_size", {"n_embd", "n_embed", "d_model", "model_dim"}},
     {"num_hidden_layers", {"n_layer", "n_layers", "num_layers"}},
     {"num_attention_heads", {"n_head", "n_heads", "num_heads", "attention_heads"}},
     {"num_key_value_heads",
@@ -84,7 +84,10 @@ constexpr std::string_view kIrrelevant[] = {
     "attn_scale", "rope_local_base_freq", "use_gemma_norm", "swiglu_alpha", "swiglu_limit",
     "moe_apply_router_weight_on_input", "template_version", "num_reward_heads",
     "bias_dropout_add", "summary_type", "norm_type", "layernorm_epsilon", "use_moe_router_bias",
-    "n_ctx", "is_llama_config", "tp_size", 
+    "is_llama_config", "original_max_position_embeddings", "moe_router_dtype", "model_size",
+    "attention_bias", "mlp_bias", "qkv_bias", "use_bidirectional_attention", "full_attn_mod",
+    "interpolate_factor", "flash_attn", "n_special", "order_of_interleaved_layers", "mlp_type",
+    "embedding_fraction", "mtp_share_layers", "faster_token_stride", "tp_size", 
 };
 
 constexpr std::string_view kIrrelevantSuffixes[] = {

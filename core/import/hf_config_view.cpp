@@ -170,6 +170,11 @@ const json::Value* ConfigView::raw(std::string_view key) {
   return name.empty() ? default_of(key) : reader_.raw(name);
 }
 
+void ConfigView::ignore(std::string_view key) {
+  reader_.ignore(key);
+  for (const std::string_view* alias = aliases_of(key); !alias->empty(); ++alias) reader_.ignore(*alias);
+}
+
 std::string ConfigView::path_to(std::string_view key) {
   const std::string_view name = resolve(key);
   return reader_.path_to(name.empty() ? key : name);

@@ -54,7 +54,8 @@ class ConfigView {
   /// The raw member (or its class default), marked as read; null pointer when absent or null.
   const json::Value* raw(std::string_view key);
 
-  void ignore(std::string_view key) { reader_.ignore(key); }
+  /// Marks the member and its aliases as known.
+  void ignore(std::string_view key);
   json::ObjectReader& reader() { return reader_; }
   /// Pointer to the member as the user wrote it (alias resolved).
   std::string path_to(std::string_view key);

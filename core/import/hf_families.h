@@ -61,6 +61,7 @@ enum class Positions {
 
 /// What a multi-token-prediction layer stores beside a decoder layer.
 enum class MtpKind {
+  none,               ///< no such weights in the checkpoints, or the family adds them itself
   shared_embeddings,  ///< a projection and norms
   own_embeddings,     ///< copies of the embedding and of the output as well (DeepSeek-V3, GLM-4.5)
 };
@@ -105,6 +106,8 @@ struct Traits {
   uint64_t window_period = 0;
   /// A mixture of experts is expected (num_experts is required).
   bool is_moe = false;
+  /// Leading dense layers when first_k_dense_replace is missing.
+  uint64_t first_dense = 0;
   MoeTraits moe{};
   MtpKind mtp = MtpKind::shared_embeddings;
   MixerFn mixer = nullptr;
@@ -151,7 +154,7 @@ LatentAttention read_latent_attention(ConfigView& view);
 DenseFfn read_dense_ffn(Import& import, const Traits& traits);
 MoeFfn read_moe_ffn(ConfigView& view, const Traits& traits);
 /// True for each layer whose feed-forward is a mixture of experts.
-std::vector<bool> read_moe_mask(ConfigView& view, uint64_t num_layers);
+std::vector<bool> read_moe_mask(ConfigView& view, uint64_t num_layers, uint64_t first_dense = 0);
 /// Dense or experts for every layer.
 std::vector<Ffn> read_ffns(Import& import, const Traits& traits, uint64_t num_layers);
 /// What each layer keeps: window_tokens and chunk_tokens per layer (0 = everything).

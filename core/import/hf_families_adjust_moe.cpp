@@ -27,6 +27,14 @@ void adjust_bailing(Import& import) {
 
 void adjust_minimax_m2(Import& import) {
   ConfigView& view = import.text();
+  const auto kinds = view.per_layer("attn_type_list", import.spec.layers.size(), {0, 1});
+  for (size_t i = 0; kinds && i < kinds->size(); ++i) {
+    if ((*kinds)[i] == 1) continue;
+    view.error(ErrorCode::model_unknown_layer_type, "attn_type_list", {{"layer_type", std::string("0")}});
+    return;
+  }
+  // The checkpoints hold no draft modules and no dense block, whatever these keys say.
+  for (std::string_view key : {"use_mtp", "mtp_transformer_layers", "num_mtp_modules", "mlp_intermediate_size", "shared_moe_mode"}) view.ignore(key);
   const std::string kind = view.string("qk_norm_type").value_or("per_layer");
   if (kind != "per_head") return;
   for_each_attention(import.spec, [](Attention& a) {

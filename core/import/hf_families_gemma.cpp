@@ -75,7 +75,7 @@ void add_laurel_and_altup(Import& import) {
   }
 }
 
-/// Layers that share a cache still store their own key and value projections (3n only).
+/// Layers that share a cache still store key and value projections of their own.
 void add_unused_projections(ModelSpec& spec) {
   for (Layer& layer : spec.layers) {
     const auto& a = std::get<Attention>(layer.mixers.front());
@@ -168,6 +168,7 @@ void build_gemma4(Import& import, const Traits& traits) {
     if (!view.flag("enable_moe_block", false)) view.ignore(key);
   }
   if (view.flag("enable_moe_block", false)) add_gemma4_experts(import, traits);
+  add_unused_projections(import.spec);
   add_layer_inputs(import, true);
 }
 

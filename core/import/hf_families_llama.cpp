@@ -154,6 +154,24 @@ void adjust_molmo(Import& import) {
   import.spec.extras.push_back({"model.transformer.wte.new_embedding", TensorRole::embedding, extra_rows, import.spec.hidden_size, true});
 }
 
+void adjust_eagle3(Import& import) {
+  ConfigView& view = import.text();
+  ModelSpec& spec = import.spec;
+  const uint64_t hidden = spec.hidden_size;
+  const uint64_t target_hidden = view.u64_or("target_hidden_size", hidden, kDimRange);
+  const uint64_t vocab = view.u64_or("draft_vocab_size", spec.vocab_size, kDimRange);
+  spec.tie_word_embeddings = true;  // the output is of the draft's own vocabulary
+  spec.extras.push_back({"lm_head", TensorRole::output, vocab, hidden, true});
+  spec.extras.push_back({"fc", TensorRole::other, hidden, 3 * target_hidden, true});
+  for (Layer& layer : spec.layers) {
+    const auto& a = std::get<Attention>(layer.mixers.front());
+    const uint64_t rows = a.head_dim * (a.num_heads + 2 * a.num_kv_heads);
+    // Attention reads the embedding beside the hidden state: twice the input width.
+    layer.extras.push_back({"self_attn.qkv_proj.embedding_half", TensorRole::attention_qkv, rows, hidden, true});
+    layer.norms.push_back(hidden);
+  }
+}
+
 void adjust_cogvlm(Import& import) {
   ModelSpec& spec = import.spec;
   const uint64_t hidden = spec.hidden_size;

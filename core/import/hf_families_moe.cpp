@@ -19,10 +19,10 @@ constexpr Traits kQwen3Moe{.mlp_bias = kNo, .qk_norm = QkNorm::per_head_dim, .wi
 constexpr Traits kMixtral{.qkv_bias = kNo, .o_bias = kNo, .mlp_bias = kNo, .window = WindowRule::all,
                           .is_moe = true};
 constexpr Traits kGlm4Moe{.o_bias = kNo, .mlp_bias = kNo, .qk_norm = QkNorm::per_head_dim,
-                          .qk_norm_if = {"use_qk_norm"}, .is_moe = true, .moe = kCorrected,
-                          .mtp = MtpKind::own_embeddings};
+                          .qk_norm_if = {"use_qk_norm"}, .is_moe = true, .first_dense = 1,
+                          .moe = kCorrected, .mtp = MtpKind::own_embeddings};
 constexpr Traits kErnieMoe{.qkv_bias = {"use_bias"}, .o_bias = {"use_bias"}, .mlp_bias = {"use_bias"},
-                           .tied = true, .is_moe = true, .moe = kCorrected};
+                           .tied = true, .is_moe = true, .first_dense = 1, .moe = kCorrected};
 constexpr Traits kBailing{.qkv_bias = {"use_qkv_bias"}, .o_bias = {"use_bias"}, .mlp_bias = kNo,
                           .qk_norm = QkNorm::per_head_dim, .qk_norm_if = {"use_qk_norm"}, .fused_qkv = true,
                           .is_moe = true, .moe = {.correction_bias = {"moe_router_enable_expert_bias"}},
@@ -30,7 +30,8 @@ constexpr Traits kBailing{.qkv_bias = {"use_qkv_bias"}, .o_bias = {"use_bias"}, 
 constexpr Traits kGraniteMoe{.mlp_bias = kNo, .is_moe = true};
 constexpr Traits kMinimaxM2{.qkv_bias = kNo, .o_bias = kNo, .mlp_bias = kNo, .qk_norm = QkNorm::per_head,
                             .qk_norm_if = {"use_qk_norm", true}, .is_moe = true,
-                            .moe = {.correction_bias = {"use_routing_bias", true}}, .adjust = adjust_minimax_m2};
+                            .moe = {.correction_bias = {"use_routing_bias", true}}, .mtp = MtpKind::none,
+                            .adjust = adjust_minimax_m2};
 constexpr Traits kHyV3{.o_bias = {"attention_bias"}, .mlp_bias = kNo, .qk_norm = QkNorm::per_head_dim,
                        .qk_norm_if = {"qk_norm", true}, .is_moe = true, .moe = kCorrected};
 constexpr Traits kGrok{.norms = 4, .qkv_bias = kNo, .o_bias = kNo, .mlp_bias = kNo, .is_moe = true};
@@ -68,7 +69,8 @@ constexpr Family kFamilies[] = {
                .output_gate = true, .window = WindowRule::every_nth, .window_period = 4, .is_moe = true,
                .moe = kCorrected, .adjust = adjust_afmoe}},
     {"exaone_moe", {.qkv_bias = kNo, .o_bias = kNo, .mlp_bias = kNo, .qk_norm = QkNorm::per_head_dim,
-                    .window = WindowRule::every_nth, .window_period = 4, .is_moe = true, .moe = kCorrected}},
+                    .window = WindowRule::every_nth, .window_period = 4, .is_moe = true, .first_dense = 1,
+                    .moe = kCorrected}},
     {"aria_text", {.is_moe = true}},
     {"grok-1", kGrok},
     {"grok-2", kGrok, build_grok2},

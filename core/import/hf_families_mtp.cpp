@@ -15,7 +15,7 @@ uint64_t read_num_mtp(ConfigView& view) {
 
 void add_mtp_layers(Import& import, const Traits& traits) {
   const uint64_t num_mtp = read_num_mtp(import.text());
-  if (num_mtp == 0 || import.spec.layers.empty()) return;
+  if (traits.mtp == MtpKind::none || num_mtp == 0 || import.spec.layers.empty()) return;
   const uint64_t hidden = import.spec.hidden_size;
   Layer layer = import.spec.layers.back();
   layer.extras.push_back({"eh_proj", TensorRole::mtp, hidden, 2 * hidden, true});

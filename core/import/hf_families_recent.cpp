@@ -53,6 +53,26 @@ std::optional<SparseAttention> read_sparse(Import& import, uint64_t num_layers) 
   return sparse;
 }
 
+/// Draft layers: windowed attention, a dense block and an output matrix of their own.
+void add_step3_mtp(Import& import) {
+  ConfigView& view = import.text();
+  ModelSpec& spec = import.spec;
+  const uint64_t num_mtp = view.u64_or("num_nextn_predict_layers", 0, {0, kLayerRange.max});
+  const uint64_t hidden = spec.hidden_size;
+  for (const Layer& layer : spec.layers) {
+    if (std::get<Attention>(layer.mixers.front()).window_tokens == 0) continue;
+    Layer mtp = layer;
+    DenseFfn ffn;
+    ffn.intermediate_size = view.require("intermediate_size");
+    mtp.ffn = ffn;
+    mtp.extras.push_back({"eh_proj", TensorRole::mtp, hidden, 2 * hidden, true});
+    for (const char* norm : {"enorm", "hnorm", "transformer.shared_head.norm"}) mtp.extras.push_back({norm, TensorRole::mtp, 1, hidden, false});
+    mtp.extras.push_back({"transformer.shared_head.output", TensorRole::mtp, spec.vocab_size, hidden, true});
+    spec.mtp_layers.assign(static_cast<size_t>(num_mtp), mtp);
+    return;
+  }
+}
+
 }  // namespace
 
 void adjust_step3(Import& import) {
@@ -60,6 +80,7 @@ void adjust_step3(Import& import) {
   read_window_heads(import);
   for (std::string_view key : {"moe_layer_offset", "moe_every_n_layer", "share_q_dim", "use_mfa"}) view.ignore(key);
   if (view.flag("use_head_wise_attn_gate", true)) add_head_gates(import.spec);
+  add_step3_mtp(import);
 }
 
 void adjust_laguna(Import& import) {

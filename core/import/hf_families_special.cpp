@@ -12,8 +12,12 @@ constexpr Flag kYes{"", true};
 constexpr Traits kLatentDense{.mlp_bias = kNo, .mixer = read_latent_mixer, .adjust = adjust_latent};
 /// DeepSeek-V2: softmax routing without a correction.
 constexpr Traits kDeepseekV2{.mlp_bias = kNo, .is_moe = true, .mixer = read_latent_mixer, .adjust = adjust_latent};
-constexpr Traits kDeepseekV3{.mlp_bias = kNo, .is_moe = true, .moe = {.correction_bias = kYes},
+constexpr Traits kDeepseekV3{.mlp_bias = kNo, .is_moe = true, .first_dense = 3, .moe = {.correction_bias = kYes},
                              .mtp = MtpKind::own_embeddings, .mixer = read_latent_mixer, .adjust = adjust_latent};
+constexpr Traits kGlmDsa{.mlp_bias = kNo, .is_moe = true, .first_dense = 3, .moe = {.correction_bias = kYes},
+                         .mixer = read_latent_mixer, .adjust = adjust_latent};
+constexpr Traits kGlmLite{.mlp_bias = kNo, .is_moe = true, .first_dense = 1, .moe = {.correction_bias = kYes},
+                          .mixer = read_latent_mixer, .adjust = adjust_latent};
 constexpr Traits kLongcat{.mlp_bias = kNo, .is_moe = true, .moe = {.router_bias = {"router_bias"}}};
 constexpr Traits kDeepseekV4{.mlp_bias = kNo, .is_moe = true};
 constexpr Traits kGemma{.norms = 4, .mlp_bias = kNo, .qk_norm = QkNorm::per_head_dim, .tied = true,
@@ -22,7 +26,8 @@ constexpr Traits kLlama4{.mlp_bias = kNo, .is_moe = true, .adjust = adjust_llama
 constexpr Traits kStep3{.qkv_bias = kNo, .o_bias = kNo, .mlp_bias = kNo, .qk_norm = QkNorm::per_head_dim,
                         .qk_norm_if = {"use_qk_norm", true}, .window = WindowRule::first_of_period,
                         .window_period = 4, .is_moe = true,
-                        .moe = {.correction_bias = {"use_moe_router_bias"}}, .adjust = adjust_step3};
+                        .moe = {.correction_bias = {"use_moe_router_bias"}}, .mtp = MtpKind::none,
+                        .adjust = adjust_step3};
 constexpr Traits kLaguna{.mlp_bias = kNo, .qk_norm = QkNorm::per_head_dim, .window = WindowRule::all,
                          .is_moe = true, .moe = {.correction_bias = kYes}, .adjust = adjust_laguna};
 constexpr Traits kMinimaxM3{.qkv_bias = kNo, .o_bias = kNo, .mlp_bias = kNo, .qk_norm = QkNorm::per_head_dim,
@@ -37,8 +42,8 @@ constexpr Family kFamilies[] = {
     {"deepseek_v3", kDeepseekV3},
     {"deepseek_v32", kDeepseekV3},
     {"kimi_k2", kDeepseekV3},
-    {"glm_moe_dsa", kDeepseekV3},
-    {"glm4_moe_lite", kDeepseekV3},
+    {"glm_moe_dsa", kGlmDsa},
+    {"glm4_moe_lite", kGlmLite},
     {"mistral4", kDeepseekV2},
     {"minicpm3", {.mlp_bias = kNo, .tied = true, .mixer = read_latent_mixer, .adjust = adjust_latent}},
     {"youtu", kLatentDense},
@@ -62,6 +67,7 @@ constexpr Family kFamilies[] = {
     {"muse_glimmer_text", kMuse},
     {"mimo_v2_flash", kMimoV2},
     {"mimo_v2", kMimoV2},
+    {"llama_eagle3", {.mtp = MtpKind::none, .adjust = adjust_eagle3}},
 };
 
 }  // namespace

@@ -25,6 +25,8 @@ void adjust_llama4(Import& import);
 void build_nemotron_nas(Import& import, const Traits& traits);
 void adjust_molmo(Import& import);
 void adjust_cogvlm(Import& import);
+/// A one-layer draft model that reads three hidden states of its target (EAGLE-3).
+void adjust_eagle3(Import& import);
 
 // hf_families_recent.cpp
 void adjust_step3(Import& import);

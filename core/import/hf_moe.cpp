@@ -65,9 +65,14 @@ std::optional<std::vector<bool>> read_explicit_mask(ConfigView& view, uint64_t n
 
 }  // namespace
 
-std::vector<bool> read_moe_mask(ConfigView& view, uint64_t num_layers) {
-  if (auto mask = read_explicit_mask(view, num_layers)) return *mask;
-  const uint64_t first = view.u64_or("first_k_dense_replace", 0);
+std::vector<bool> read_moe_mask(ConfigView& view, uint64_t num_layers, uint64_t first_dense) {
+  if (auto mask = read_explicit_mask(view, num_layers)) {
+    for (std::string_view key : {"first_k_dense_replace", "moe_layer_freq", "decoder_sparse_step", "mlp_only_layers"}) view.ignore(key);
+    return *mask;
+  }
+  const auto first_given = view.u64("first_k_dense_replace");
+  const uint64_t first = first_given.value_or(first_dense);
+  if (!first_given && first_dense != 0) view.assume("first_k_dense_replace", std::to_string(first_dense));
   const bool has_end = view.given("moe_layer_end_index") &&
                        view.raw("moe_layer_end_index")->as_u64().has_value();
   const uint64_t last = has_end ? view.u64_or("moe_layer_end_index", num_layers) : num_layers;
@@ -128,7 +133,7 @@ std::vector<Ffn> read_ffns(Import& import, const Traits& traits, uint64_t num_la
   if (!has_experts) {
     return std::vector<Ffn>(static_cast<size_t>(num_layers), read_dense_ffn(import, traits));
   }
-  const std::vector<bool> mask = read_moe_mask(view, num_layers);
+  const std::vector<bool> mask = read_moe_mask(view, num_layers, traits.first_dense);
   const MoeFfn moe = read_moe_ffn(view, traits);
   const bool needs_dense = std::find(mask.begin(), mask.end(), false) != mask.end();
   const DenseFfn dense = needs_dense ? read_dense_ffn(import, traits) : DenseFfn{};
