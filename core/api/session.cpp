@@ -46,6 +46,7 @@ struct Session::State {
   Answer estimate(const json::Value& request);
   Answer link_encode(const json::Value& request);
   Answer link_decode(const json::Value& request);
+  Answer concurrency(const json::Value& request);
 
   Answer dispatch(std::string_view method, const json::Value& request);
   Answer estimate(const Scenario& scenario);
@@ -189,6 +190,22 @@ Answer Session::State::link_decode(const json::Value& request) {
   return unknown_keys(reader, errors, {std::move(out), std::move(decoded->warnings)});
 }
 
+Answer Session::State::concurrency(const json::Value& request) {
+  constexpr uint64_t kMaxPoolTokens = 1'000'000'000'000;
+  Diagnostics errors;
+  json::ObjectReader reader(request, "", errors);
+  for (const std::string_view key : {"kv_pool_tokens", "context_tokens"}) {
+    if (!reader.has(key)) reader.error(ErrorCode::json_missing_key, key, {{"key", std::string(key)}});
+  }
+  const uint64_t pool = reader.u64("kv_pool_tokens", {0, kMaxPoolTokens}).value_or(0);
+  const uint64_t context = reader.u64("context_tokens", {1, kMaxPoolTokens}).value_or(1);
+  const uint64_t ratio_micros = scaled(CheckedU64(pool), Decimal::kScale, context).value_or(0);
+  json::Value out = json::Value::object();
+  out.set("concurrency", json::Value::real(Decimal::from_micros(ratio_micros).to_double()));
+  out.set("whole_requests", json::Value::integer(pool / context));
+  return unknown_keys(reader, errors, std::move(out));
+}
+
 Answer Session::State::dispatch(std::string_view method, const json::Value& request) {
   if (request.as_object() == nullptr) return fail(ErrorCode::api_request_not_object, "");
   if (method == "version") return version(request);
@@ -199,6 +216,7 @@ Answer Session::State::dispatch(std::string_view method, const json::Value& requ
   if (method == "catalogue") return list(request);
   if (method == "model") return model(request);
   if (method == "estimate") return estimate(request);
+  if (method == "concurrency") return concurrency(request);
   return fail(ErrorCode::api_unknown_method, "", {{"method", std::string(method.substr(0, 80))}});
 }
 

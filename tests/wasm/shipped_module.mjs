@@ -35,6 +35,8 @@ export async function new_session(...documents) {
     if (!reply.ok) throw new Error(JSON.stringify(reply.errors));
   }
   return {
+    /** The reply as the module writes it. */
+    call_text: (method, request) => session.call(method, request),
     load: (document) => JSON.parse(session.load_catalogue(document)),
     /** `request` is an object, or text to be sent as it is. */
     call: (method, request = {}) => JSON.parse(session.call(method, typeof request === "string" ? request : JSON.stringify(request))),

@@ -1,0 +1,23 @@
+// Thirty scenarios across mixers, formats, cache types and sizes: every face must answer them alike.
+const models = [
+  ["meta-llama/Llama-3.3-70B-Instruct", "Q4_K_M"],
+  ["meta-llama/Llama-3.1-8B-Instruct", "bf16"],
+  ["deepseek-ai/DeepSeek-V3.1", "fp8-block-128"],
+  ["deepseek-ai/DeepSeek-V4-Flash", "bf16"],
+  ["openai/gpt-oss-120b", "mxfp4"],
+  ["google/gemma-3-27b-it", "Q5_K_M"],
+  ["Qwen/Qwen3-30B-A3B", "awq-4bit-g128"],
+  ["Qwen/Qwen3-Next-80B-A3B-Instruct", "Q4_K_M"],
+  ["state-spaces/mamba-2.8b-hf", "fp16"],
+  ["tiiuae/falcon-7b", "gptq-4bit-g128"],
+];
+
+const workloads = [
+  {},
+  { gpu: "nvidia-h200", gpu_count: 2, context_tokens: 10_000_000, num_requests: 8, cache_type_k: "fp8" },
+  { gpu: "custom", gpu_memory_gib: 23.5, context_tokens: "8k", num_requests: 33, kv_block_tokens: 16,
+    shared_prefix_tokens: 1000, live_buffers: 4, overhead_factor: 1.25 },
+];
+
+export const scenarios = models.flatMap(([model, weight_format]) =>
+  workloads.map((workload) => ({ model, weight_format, ...workload })));
