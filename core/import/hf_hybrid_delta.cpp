@@ -171,7 +171,7 @@ void build_kimi_linear(Import& import, const Traits& traits) {
     }
   }
   add_attention_residuals(import);
-  add_mtp_layers(import);
+  add_mtp_layers(import, traits);
 }
 
 }  // namespace vramgauge::hf

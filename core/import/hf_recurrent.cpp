@@ -151,7 +151,8 @@ constexpr std::string_view kSizelessKeys[] = {
     "time_step_rank",      "time_step_scale",      "time_step_init_scheme", "mamba_dt_rank",
     "use_mambapy",         "use_falcon_mambapy",   "mamba_norm_before_gate", "block_size",
     "d_inner",             "mixer_rms_eps",        "moe_shared_expert_overlap", "intermediate_size",
-    "head_dim",            "attn_type_list",       "sliding_window",
+    "head_dim",            "attn_type_list",       "sliding_window",        "mlp_only_layers",
+    "position_embedding_type", "moe_router_topk_scaling_factor", "mamba_d_ssm",
 };
 
 }  // namespace

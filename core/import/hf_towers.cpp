@@ -20,7 +20,6 @@ struct TowerRow {
 
 constexpr TowerRow kVisionTowers[] = {
     {"llava", llava_tower, true},
-    {"vipllava", nullptr},
     {"llava_next", llava_next_tower, true},
     {"mistral3", mistral3_tower},
     {"ministral3", mistral3_tower},
@@ -38,6 +37,9 @@ constexpr TowerRow kVisionTowers[] = {
     {"glm4v_moe", glm4v_tower},
     {"kimi_vl", kimi_vl_tower},
     {"kimi_k25", kimi_vl_tower},
+    {"kimi_k3", kimi_k3_tower},
+    {"minimax_m3_vl", minimax_m3_tower},
+    {"muse_glimmer", muse_glimmer_tower},
     {"internvl", intern_vl_tower},
     {"internvl_chat", intern_vl_tower},
     {"mllama", mllama_tower},
@@ -75,7 +77,7 @@ constexpr std::string_view kTowerKeys[] = {
     "tune_mm_mlp_adapter", "freeze_mm_mlp_adapter", "unfreeze_mm_vision_tower", "tune_mm_vision_resampler",
     "freeze_mm_vision_resampler", "max_dynamic_patch", "min_dynamic_patch", "select_layer", "ps_version",
     "use_thumbnail", "use_backbone_lora", "use_llm_lora", "process_image_mode", "vision_soft_tokens_per_image",
-    "num_image_tokens", "language_model_only",
+    "num_image_tokens", "language_model_only", "projector_ln_eps", "out_hidden_size", "pixel_shuffle_ratio",
 };
 
 bool is_given(const json::Value& config, std::string_view key) {
@@ -92,7 +94,7 @@ template <size_t N>
 const TowerRow* find_tower(const TowerRow (&rows)[N], std::string_view model_type) {
   const auto* row = std::find_if(std::begin(rows), std::end(rows),
                                  [&](const TowerRow& r) { return r.model_type == model_type; });
-  return row == std::end(rows) || row->build == nullptr ? nullptr : row;
+  return row == std::end(rows) ? nullptr : row;
 }
 
 /// The object under `key`; null when there is none.

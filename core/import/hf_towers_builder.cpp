@@ -1,6 +1,7 @@
 #include "import/hf_towers_builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace vramgauge::hf {
@@ -10,6 +11,27 @@ constexpr uint64_t kMaxDim = uint64_t{1} << 20;
 constexpr uint64_t kMaxFew = 4096;
 constexpr uint64_t kMaxPixels = uint64_t{1} << 14;
 constexpr uint64_t kMaxListItems = 64;
+
+struct RoleOfName {
+  std::string_view part;
+  TensorRole role;
+};
+
+/// Roles of an encoder's tensors, which count like a decoder's.
+constexpr RoleOfName kEncoderRoles[] = {
+    {"attn.q_proj", TensorRole::attention_q},      {"attn.k_proj", TensorRole::attention_k},
+    {"attn.v_proj", TensorRole::attention_v},      {"attn.qkv", TensorRole::attention_qkv},
+    {"attn.o_proj", TensorRole::attention_output}, {"mlp.gate_proj", TensorRole::mlp_gate},
+    {"mlp.up_proj", TensorRole::mlp_up},           {"mlp.down_proj", TensorRole::mlp_down},
+    {"norm", TensorRole::norm},                    {"positions", TensorRole::position_embedding},
+    {"attention_bias", TensorRole::attention_other},
+};
+
+TensorRole encoder_role(std::string_view name) {
+  const auto* row = std::find_if(std::begin(kEncoderRoles), std::end(kEncoderRoles),
+                                 [&](const RoleOfName& r) { return name.find(r.part) != name.npos; });
+  return row == std::end(kEncoderRoles) ? TensorRole::other : row->role;
+}
 
 }  // namespace
 
@@ -84,7 +106,7 @@ void TowerBuilder::add(std::string_view name, uint64_t rows, uint64_t cols, bool
   if (times_ == 0) return;
   WeightTensor tensor;
   tensor.name = prefix_ + "." + std::string(name);
-  tensor.role = role_;
+  tensor.role = role_ == TensorRole::other ? encoder_role(name) : role_;
   tensor.rows = rows;
   tensor.cols = cols;
   tensor.count = times_;

@@ -51,7 +51,8 @@ class TowerDims {
   std::string missing_;
 };
 
-/// Collects the tensors of one tower. Everything added after `repeat(n)` exists n times.
+/// Collects the tensors of one tower. Everything added after `repeat(n)` exists n times. With the role
+/// `other` (encoders of text), each tensor takes the role that its name tells.
 class TowerBuilder {
  public:
   TowerBuilder(std::string prefix, TensorRole role) : prefix_(std::move(prefix)), role_(role) {}

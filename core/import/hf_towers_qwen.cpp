@@ -1,4 +1,5 @@
-// Vision towers of Qwen-VL, GLM-V and Kimi-VL: patches of two frames, merged two by two.
+// Vision towers of Qwen-VL, GLM-V, Kimi, MiniMax-M3 and Muse Glimmer: patches of any grid, merged two by
+// two before the decoder reads them.
 #include "import/hf_towers_kinds.h"
 
 namespace vramgauge::hf {
@@ -133,6 +134,70 @@ void kimi_vl_tower(const TowerInput& input) {
   add_moon_vit(input, hidden);
   input.builder.section("multi_modal_projector", kProjector);
   add_merger(input.builder, hidden, true, hidden * dims.area("merge_kernel_size", 4), input.text_hidden_size);
+}
+
+void kimi_k3_tower(const TowerInput& input) {
+  TowerDims& dims = input.dims;
+  const uint64_t hidden = dims.dim({"vt_hidden_size"}, 1024);
+  const uint64_t patch = dims.few({"patch_size"}, 14);
+  const uint64_t positions = dims.dim({"init_pos_emb_height"}, 64) * dims.dim({"init_pos_emb_width"}, 64);
+  EncoderLayer layer;
+  layer.hidden_size = hidden;
+  layer.intermediate_size = dims.dim({"vt_intermediate_size"}, 4096);
+  layer.q_width = layer.kv_width = dims.dim({"qkv_hidden_size"}, 1536);
+  layer.fused_qkv = true;
+  layer.qkv_bias = layer.o_bias = dims.flag("attn_bias", false);
+  layer.mlp_bias = dims.flag("linear_bias", false);
+  layer.norm_bias = false;
+  input.builder.conv("patch_embed.proj", hidden, 3 * patch * patch, dims.flag("patch_embed_proj_bias", false));
+  input.builder.table("patch_embed.pos_emb", positions, hidden);
+  add_encoder_layers(input.builder, layer, dims.few({"vt_num_hidden_layers"}, 27));
+  input.builder.norm("encoder.final_layernorm", hidden, false);
+
+  const uint64_t merged = hidden * dims.area("merge_kernel_size", 4);
+  input.builder.section("mm_projector", kProjector);
+  input.builder.linear("proj.0", merged, merged, false);
+  input.builder.linear("proj.2", merged, input.text_hidden_size, false);
+  input.builder.norm("post_norm", input.text_hidden_size, false);
+}
+
+void minimax_m3_tower(const TowerInput& input) {
+  TowerDims& dims = input.dims;
+  const uint64_t hidden = dims.dim({"hidden_size"}, 1280);
+  const uint64_t wide = input.root.dim({"projector_hidden_size"}, input.text_hidden_size);
+  EncoderLayer layer;
+  layer.hidden_size = hidden;
+  layer.intermediate_size = dims.dim({"intermediate_size"}, 5120);
+  input.builder.conv("embeddings.patch_embedding", hidden, patch_volume(dims, 14), false);
+  input.builder.norm("pre_layrnorm", hidden, true);
+  add_encoder_layers(input.builder, layer, dims.few({"num_hidden_layers"}, 32));
+  input.builder.section("multi_modal_projector", kProjector);
+  input.builder.linear("linear_1", hidden, wide, true);
+  input.builder.linear("linear_2", wide, input.text_hidden_size, true);
+  input.builder.section("patch_merge", kProjector);
+  input.builder.linear("linear_1", input.text_hidden_size * merged_patches(dims), wide, true);
+  input.builder.linear("linear_2", wide, input.text_hidden_size, true);
+}
+
+void muse_glimmer_tower(const TowerInput& input) {
+  TowerDims& dims = input.dims;
+  const uint64_t hidden = dims.dim({"hidden_size"}, 1536);
+  const uint64_t patch = dims.few({"patch_size"}, 14);
+  const uint64_t merge = dims.few({"merge_size"}, 2);
+  const uint64_t wide = input.root.dim({"projector_hidden_size"}, 4096);
+  EncoderLayer layer;
+  layer.hidden_size = hidden;
+  layer.intermediate_size = dims.dim({"intermediate_size"});
+  input.builder.linear("patch_embedder.patch_embedding", 3 * dims.few({"patch_temporal"}, 2) * patch * patch, hidden, false);
+  input.builder.table("patch_embedder.position_embedding_table",
+                      dims.few({"pos_emb_height"}, 32) * dims.few({"pos_emb_width"}, 32), hidden);
+  input.builder.norm("ln_pre", hidden, true);
+  add_encoder_layers(input.builder, layer, dims.few({"num_hidden_layers"}));
+  input.builder.norm("ln_post", hidden, true);
+  input.builder.section("vision_adapter", kProjector);
+  input.builder.linear("fc1", input.root.dim({"out_hidden_size"}, hidden * merge * merge), wide, false);
+  input.builder.linear("fc2", wide, wide, false);
+  input.builder.linear("vision_projection", wide, input.text_hidden_size, false);
 }
 
 }  // namespace vramgauge::hf
