@@ -74,12 +74,12 @@ test("a bad config.json is explained beside the field, with the place", async ()
     await text.fill('{\n  "model_type": "llama",\n  "hidden_size": 5x\n}');
     assert.match(await panel(page).locator(".findings").innerText(), /Not valid JSON[\s\S]*line 3, column \d+/);
     await text.fill(config_text({ num_hidden_layers: "four" }));
-    assert.match(await panel(page).locator(".findings").innerText(), /\/num_hidden_layers/);
+    assert.match(await panel(page).locator(".findings").innerText(), /^num_hidden_layers must be a whole number, not text\. line 8/);
     assert.equal(await text.getAttribute("aria-invalid"), "true");
     // The scenario is untouched until a configuration is understood.
     assert.deepEqual(await table_bytes(page), before);
     await page.getByRole("radio", { name: "中文" }).check();
-    assert.match(await panel(page).locator(".findings").innerText(), /应为/);
+    assert.match(await panel(page).locator(".findings").innerText(), /num_hidden_layers 应为 整数，而不是 文本/);
   });
 });
 

@@ -69,10 +69,11 @@ function text_args(diag: Diag): Record<string, string> {
   return Object.fromEntries(Object.entries(diag.args).map(([name, value]) => [name, arg_text(name, value)]));
 }
 
-/** Fields go by the name they have on the page, counts by the language's grouping. */
+/** Fields go by their name on the page, types by the language's, counts by its grouping. */
 function arg_text(name: string, value: JsonValue): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (name === "key") return t_core("fields", text);
+  if (name === "expected" || name === "found") return t_core("value_types", text);
   return /^\d{4,}$/.test(text) && name !== "text" ? new Intl.NumberFormat(i18next.language).format(Number(text)) : text;
 }
 

@@ -8,7 +8,7 @@ import { bar_styles } from "./bar_styles";
 
 const kBarTop = 6;
 const kBarHeight = 30;
-const kTicks = 5;
+const kTicks = 6;
 /** Room right of the longest thing drawn, so that lines at the end are not cut. */
 const kHeadroom = 1.03;
 

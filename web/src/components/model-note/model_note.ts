@@ -16,10 +16,6 @@ export class ModelNote extends StoreElement {
         font-size: 12px;
         line-height: 1.45;
       }
-      /* Two lines are kept free, so that another model moves nothing. */
-      .facts {
-        min-height: 2.9em;
-      }
       summary {
         color: var(--ink-3);
         cursor: pointer;

@@ -21,9 +21,9 @@ export class VerdictPanel extends StoreElement {
         display: grid;
         /* Room for the longest answer: another one moves nothing below it. */
         min-height: 104px;
-        align-content: center;
+        align-content: start;
         gap: 4px;
-        padding: 10px 18px;
+        padding: 16px 18px 12px;
         border-inline-start: 3px solid var(--tone);
         border-start-end-radius: 8px;
         border-end-end-radius: 8px;
@@ -56,7 +56,7 @@ export class VerdictPanel extends StoreElement {
       @media (max-width: 860px) {
         .verdict {
           min-height: 142px;
-          padding: 12px 16px;
+          padding: 14px 16px 12px;
         }
       }
     `,
