@@ -383,13 +383,16 @@ Result<CacheLayout> cache_layout(const ModelSpec& spec, const CacheType& k_type,
   const RowSizes edge_rows(sixteen_bit_cache(), sixteen_bit_cache());
   const uint64_t edge = unquantised_edge(spec, k_type);
   CacheLayout layout;
-  for (uint64_t i = 0; i < spec.layers.size(); ++i) {
-    const bool is_edge = i < edge || i + edge >= spec.layers.size();
-    auto segments = LayerSegments(spec, is_edge ? edge_rows : rows, tensor_parallel, precision)
-                        .of(spec.layers[i]);
+  uint64_t before = 0;
+  for (const Layer& layer : spec.layers) {
+    const uint64_t after = spec.layers.size() - before - 1;
+    const bool is_edge = before < edge || after < edge;
+    auto segments =
+        LayerSegments(spec, is_edge ? edge_rows : rows, tensor_parallel, precision).of(layer);
     if (!segments) return fail(segments.error());
     for (const CacheSegment& segment : *segments)
       merge(layout.segments, segment);
+    ++before;
   }
   layout.notes = notes_of(spec, layout, tensor_parallel);
   return layout;

@@ -20,7 +20,7 @@ class EnumeratedCache {
     uint64_t total = 0;
     for (const Layer& layer : spec_.layers) {
       for (const Mixer& mixer : layer.mixers) {
-        total += std::visit([this](const auto& kind) { return of(kind); }, mixer);
+        total += std::visit([this](const auto& kind) { return this->of(kind); }, mixer);
       }
     }
     return total;

@@ -24,7 +24,7 @@ class Random {
   bool once_in(uint64_t n) { return next() % n == 0; }
   template <typename T>
   const T& choice(const std::vector<T>& items) {
-    return items[next() % items.size()];
+    return items[static_cast<typename std::vector<T>::size_type>(next() % items.size())];
   }
 
  private:
@@ -155,7 +155,8 @@ inline ModelSpec random_model(Random& random) {
   spec.cross_tokens = random.between(0, 2'000);
   for (uint64_t kinds = random.between(1, 4); kinds > 0; --kinds) {
     const Layer layer = random_layer(random);
-    spec.layers.insert(spec.layers.end(), random.between(1, 5), layer);
+    for (uint64_t layers = random.between(1, 5); layers > 0; --layers)
+      spec.layers.push_back(layer);
   }
   return spec;
 }

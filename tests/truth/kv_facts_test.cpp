@@ -88,7 +88,7 @@ uint64_t sparse_blocks(const Facts& facts) {
 
 uint64_t compressed(const Facts& facts) {
   std::vector<uint64_t> ratios = facts.list("compress_ratios");
-  ratios.resize(facts["num_hidden_layers"]);
+  ratios.resize(static_cast<std::vector<uint64_t>::size_type>(facts["num_hidden_layers"]));
   uint64_t elements = 0;
   for (const uint64_t ratio : ratios) {
     elements += facts["sliding_window"] * facts["head_dim"];

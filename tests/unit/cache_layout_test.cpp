@@ -141,6 +141,14 @@ TEST(CacheLayout, ChunksSaturate) {
   EXPECT_EQ(bytes_at(spec, 10'000'000), 12U * 4'096 * uint64_t{10'000'000} + 36U * 4'096 * 8'192);
 }
 
+TEST(CacheLayout, AWindowIsNotMergedWithAChunkOfItsSize) {
+  Attention chunked = attention_of(8, 128);
+  chunked.chunk_tokens = 512;
+  ModelSpec spec = uniform_model(3, chunked);
+  add_layers(spec, 1, window_of(attention_of(8, 128), 512));
+  EXPECT_EQ(layout_of(spec, fp16()).segments.size(), 2U);
+}
+
 TEST(CacheLayout, LayersThatShareACacheStoreNothing) {
   Attention sharing = attention_of(1, 256);
   sharing.cache_shared_with = 0;
