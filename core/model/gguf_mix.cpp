@@ -70,15 +70,34 @@ uint64_t num_dims(const GgufTensor& tensor) {
 
 /// Small two-dimensional tensors that the quantiser leaves alone, by a part of their name.
 bool is_exempt(std::string_view name) {
-  return contains_any(
-      name, {"_norm.weight", "ffn_gate_inp.weight", "ffn_gate_tid2eid.weight", "altup", "laurel",
-             "per_layer_model_proj", "position_embd", "token_types", "ssm_conv1d",
-             "shortconv.conv.weight", "indexer.k_proj.weight", "indexer.q_proj.weight",
-             "time_mix_first.weight", "time_mix_w0.weight", "time_mix_w1.weight",
-             "time_mix_w2.weight", "time_mix_v0.weight", "time_mix_v1.weight", "time_mix_v2.weight",
-             "time_mix_a0.weight", "time_mix_a1.weight", "time_mix_a2.weight", "time_mix_g1.weight",
-             "time_mix_g2.weight", "time_mix_decay_w1.weight", "time_mix_decay_w2.weight",
-             "time_mix_lerp_fused.weight", "attn_rel_b.weight"});
+  return contains_any(name, {"_norm.weight",
+                             "ffn_gate_inp.weight",
+                             "ffn_gate_tid2eid.weight",
+                             "altup",
+                             "laurel",
+                             "per_layer_model_proj",
+                             "position_embd",
+                             "token_types",
+                             "ssm_conv1d",
+                             "shortconv.conv.weight",
+                             "indexer.k_proj.weight",
+                             "indexer.q_proj.weight",
+                             "time_mix_first.weight",
+                             "time_mix_w0.weight",
+                             "time_mix_w1.weight",
+                             "time_mix_w2.weight",
+                             "time_mix_v0.weight",
+                             "time_mix_v1.weight",
+                             "time_mix_v2.weight",
+                             "time_mix_a0.weight",
+                             "time_mix_a1.weight",
+                             "time_mix_a2.weight",
+                             "time_mix_g1.weight",
+                             "time_mix_g2.weight",
+                             "time_mix_decay_w1.weight",
+                             "time_mix_decay_w2.weight",
+                             "time_mix_lerp_fused.weight",
+                             "attn_rel_b.weight"});
 }
 
 bool is_quantized_by_engine(const GgufTensor& tensor) {
@@ -101,7 +120,8 @@ int64_t layer_of(std::string_view name) {
 /// The order in which the quantiser meets the tensors: by layer, then by name.
 std::vector<uint64_t> visiting_order(const std::vector<GgufTensor>& tensors) {
   std::vector<uint64_t> order(tensors.size());
-  for (uint64_t i = 0; i < order.size(); ++i) order[i] = i;
+  for (uint64_t i = 0; i < order.size(); ++i)
+    order[i] = i;
   std::sort(order.begin(), order.end(), [&tensors](uint64_t a, uint64_t b) {
     const int64_t layer_a = layer_of(tensors[a].name);
     const int64_t layer_b = layer_of(tensors[b].name);
@@ -121,22 +141,16 @@ std::optional<GgmlType> narrower_block(GgmlType type) {
     case GgmlType::iq2_s:
     case GgmlType::iq3_xxs:
     case GgmlType::iq3_s:
-    case GgmlType::iq4_xs:
-      return GgmlType::iq4_nl;
+    case GgmlType::iq4_xs: return GgmlType::iq4_nl;
     case GgmlType::q2_0:
     case GgmlType::q2_k:
     case GgmlType::q3_k:
     case GgmlType::tq1_0:
-    case GgmlType::tq2_0:
-      return GgmlType::q4_0;
-    case GgmlType::q4_k:
-      return GgmlType::q5_0;
-    case GgmlType::q5_k:
-      return GgmlType::q5_1;
-    case GgmlType::q6_k:
-      return GgmlType::q8_0;
-    default:
-      return std::nullopt;
+    case GgmlType::tq2_0: return GgmlType::q4_0;
+    case GgmlType::q4_k: return GgmlType::q5_0;
+    case GgmlType::q5_k: return GgmlType::q5_1;
+    case GgmlType::q6_k: return GgmlType::q8_0;
+    default: return std::nullopt;
   }
 }
 
@@ -169,8 +183,8 @@ class Chooser {
 
   GgmlType choose(const GgufTensor& tensor) {
     const Category category = category_of(tensor.name);
-    const bool is_head = category == Category::output ||
-                         (category == Category::token_embedding && !has_output_);
+    const bool is_head =
+        category == Category::output || (category == Category::token_embedding && !has_output_);
     if (is_head) return head(tensor);
     if (mix_ == GgufMix::mxfp4_moe) {
       return tensor.dims[2] > 1 ? GgmlType::mxfp4 : GgmlType::q8_0;
@@ -227,37 +241,26 @@ class Chooser {
     switch (category) {
       case Category::attention_v:
         return has_grouped_queries() || facts_.num_experts >= 4 ? GgmlType::q4_k : raised;
-      case Category::attention_k:
-        return has_8_experts() ? GgmlType::q4_k : base_;
-      case Category::ffn_down:
-        return num_ffn_down_++ < facts_.num_layers / 8 ? raised : base_;
+      case Category::attention_k: return has_8_experts() ? GgmlType::q4_k : base_;
+      case Category::ffn_down: return num_ffn_down_++ < facts_.num_layers / 8 ? raised : base_;
       case Category::attention_output:
         if (has_8_experts()) return GgmlType::q5_k;
         if (is({GgufMix::iq1_s, GgufMix::iq1_m})) return GgmlType::iq2_xxs;
         return is_iq2_s_or_m() ? GgmlType::iq3_s : base_;
-      default:
-        return base_;
+      default: return base_;
     }
   }
 
   GgmlType usual(Category category, const GgufTensor& tensor) {
     switch (category) {
-      case Category::attention_v:
-        return value();
-      case Category::attention_k:
-        return has_8_experts() ? GgmlType::q8_0 : query_or_key();
-      case Category::attention_q:
-        return query_or_key();
-      case Category::attention_output:
-        return attention_output();
-      case Category::ffn_down:
-        return down(ffn_layer(num_ffn_down_, tensor));
-      case Category::ffn_gate:
-        return gate_or_up(ffn_layer(num_ffn_gate_, tensor));
-      case Category::ffn_up:
-        return gate_or_up(ffn_layer(num_ffn_up_, tensor));
-      default:
-        return base_;
+      case Category::attention_v: return value();
+      case Category::attention_k: return has_8_experts() ? GgmlType::q8_0 : query_or_key();
+      case Category::attention_q: return query_or_key();
+      case Category::attention_output: return attention_output();
+      case Category::ffn_down: return down(ffn_layer(num_ffn_down_, tensor));
+      case Category::ffn_gate: return gate_or_up(ffn_layer(num_ffn_gate_, tensor));
+      case Category::ffn_up: return gate_or_up(ffn_layer(num_ffn_up_, tensor));
+      default: return base_;
     }
   }
 
@@ -277,40 +280,31 @@ class Chooser {
 
   GgmlType value_of_mix(uint64_t index) const {
     switch (mix_) {
-      case GgufMix::q2_k:
-        return has_grouped_queries() ? GgmlType::q4_k : GgmlType::q3_k;
+      case GgufMix::q2_k: return has_grouped_queries() ? GgmlType::q4_k : GgmlType::q3_k;
       // An importance matrix is compulsory for IQ3_XXS, and with one values stay at its own type.
       case GgufMix::q2_k_s:
       case GgufMix::iq3_xxs:
       case GgufMix::iq3_xs:
-      case GgufMix::iq3_s:
-        return has_grouped_queries() ? GgmlType::q4_k : base_;
-      case GgufMix::iq3_m:
-        return GgmlType::q4_k;
-      case GgufMix::q3_k_m:
-        return index < 2 ? GgmlType::q5_k : GgmlType::q4_k;
-      case GgufMix::q3_k_l:
-        return GgmlType::q5_k;
+      case GgufMix::iq3_s: return has_grouped_queries() ? GgmlType::q4_k : base_;
+      case GgufMix::iq3_m: return GgmlType::q4_k;
+      case GgufMix::q3_k_m: return index < 2 ? GgmlType::q5_k : GgmlType::q4_k;
+      case GgufMix::q3_k_l: return GgmlType::q5_k;
       case GgufMix::iq4_nl:
-      case GgufMix::iq4_xs:
-        return has_grouped_queries() ? GgmlType::q5_k : base_;
+      case GgufMix::iq4_xs: return has_grouped_queries() ? GgmlType::q5_k : base_;
       case GgufMix::q4_k_m:
       case GgufMix::q5_k_m:
         return deserves_more_bits(index, num_attention_v_) ? GgmlType::q6_k : base_;
-      case GgufMix::q4_k_s:
-        return index < 4 ? GgmlType::q5_k : base_;
-      default:
-        return base_;
+      case GgufMix::q4_k_s: return index < 4 ? GgmlType::q5_k : base_;
+      default: return base_;
     }
   }
 
   GgmlType attention_output() const {
     if (facts_.is_falcon) return mix_ == GgufMix::q3_k_l ? GgmlType::q4_k : base_;
     if (has_8_experts()) {
-      const bool is_raised =
-          is({GgufMix::q2_k, GgufMix::iq3_xs, GgufMix::iq3_xxs, GgufMix::q3_k_s, GgufMix::q3_k_m,
-              GgufMix::iq4_nl, GgufMix::q4_k_s, GgufMix::q4_k_m, GgufMix::iq3_s, GgufMix::iq3_m,
-              GgufMix::iq4_xs});
+      const bool is_raised = is({GgufMix::q2_k, GgufMix::iq3_xs, GgufMix::iq3_xxs, GgufMix::q3_k_s,
+                                 GgufMix::q3_k_m, GgufMix::iq4_nl, GgufMix::q4_k_s, GgufMix::q4_k_m,
+                                 GgufMix::iq3_s, GgufMix::iq3_m, GgufMix::iq4_xs});
       return is_raised ? GgmlType::q5_k : base_;
     }
     switch (mix_) {
@@ -329,17 +323,13 @@ class Chooser {
     const bool is_earliest = layer < n / 16;
     const bool more = deserves_more_bits(layer, n);
     switch (mix_) {
-      case GgufMix::q2_k:
-        return GgmlType::q3_k;
-      case GgufMix::q2_k_s:
-        return is_early ? GgmlType::q4_k : base_;
+      case GgufMix::q2_k: return GgmlType::q3_k;
+      case GgufMix::q2_k_s: return is_early ? GgmlType::q4_k : base_;
       case GgufMix::q3_k_m:
         if (is_earliest) return GgmlType::q5_k;
         return facts_.is_falcon && !more ? GgmlType::q3_k : GgmlType::q4_k;
-      case GgufMix::iq3_m:
-        return is_early || (has_8_experts() && more) ? GgmlType::q4_k : base_;
-      case GgufMix::q3_k_l:
-        return facts_.is_falcon ? GgmlType::q4_k : GgmlType::q5_k;
+      case GgufMix::iq3_m: return is_early || (has_8_experts() && more) ? GgmlType::q4_k : base_;
+      case GgufMix::q3_k_l: return facts_.is_falcon ? GgmlType::q4_k : GgmlType::q5_k;
       case GgufMix::q4_k_m:
         if (!facts_.is_falcon) return more ? GgmlType::q6_k : base_;
         if (is_earliest) return GgmlType::q6_k;
@@ -347,16 +337,11 @@ class Chooser {
       case GgufMix::iq4_nl:
       case GgufMix::iq4_xs:
         return is_early && !facts_.has_importance_matrix ? GgmlType::q5_k : base_;
-      case GgufMix::q4_0:
-        return is_early && facts_.has_importance_matrix ? GgmlType::q4_1 : base_;
-      case GgufMix::q5_0:
-        return is_early && facts_.has_importance_matrix ? GgmlType::q5_1 : base_;
-      case GgufMix::q5_k_m:
-        return more ? GgmlType::q6_k : base_;
-      case GgufMix::q4_k_s:
-        return is_early && !facts_.is_falcon ? GgmlType::q5_k : base_;
-      default:
-        return base_;
+      case GgufMix::q4_0: return is_early && facts_.has_importance_matrix ? GgmlType::q4_1 : base_;
+      case GgufMix::q5_0: return is_early && facts_.has_importance_matrix ? GgmlType::q5_1 : base_;
+      case GgufMix::q5_k_m: return more ? GgmlType::q6_k : base_;
+      case GgufMix::q4_k_s: return is_early && !facts_.is_falcon ? GgmlType::q5_k : base_;
+      default: return base_;
     }
   }
 

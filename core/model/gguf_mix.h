@@ -87,7 +87,8 @@ struct GgufFacts {
   bool is_70b = false;
   /// Quantised with an importance matrix. The mixes that cannot do without one take it as given.
   bool has_importance_matrix = false;
-  /// What the file was quantised from: F16 or BF16. Tensors that the quantiser leaves alone keep it.
+  /// What the file was quantised from: F16 or BF16. Tensors that the quantiser leaves alone keep
+  /// it.
   GgmlType wide = GgmlType::f16;
 };
 

@@ -60,8 +60,20 @@ std::string_view renamed(const Rename* begin, const Rename* end, std::string_vie
   return found == end ? name : found->to;
 }
 
-bool is_tower(TensorRole role) {
-  return role == TensorRole::vision || role == TensorRole::audio || role == TensorRole::projector;
+/// Small tensors that the quantiser leaves at 16 bits; the others of their kind are exact.
+constexpr Rename kSmallNames[] = {
+    {"altup.modality_router", "altup_router.weight"},
+    {"attn.a1", "time_mix_a1.weight"},
+    {"attn.a2", "time_mix_a2.weight"},
+    {"attn.v1", "time_mix_v1.weight"},
+    {"attn.v2", "time_mix_v2.weight"},
+    {"attn.g1", "time_mix_g1.weight"},
+    {"attn.g2", "time_mix_g2.weight"},
+};
+
+bool is_left_out(TensorRole role) {
+  return role == TensorRole::vision || role == TensorRole::audio || role == TensorRole::projector ||
+         role == TensorRole::mtp;
 }
 
 /// Converts one tensor after the other, knowing the layers they belong to.
@@ -70,18 +82,29 @@ class Converter {
   explicit Converter(const ModelSpec& spec) : spec_(spec) {}
 
   void convert(const WeightTensor& tensor) {
-    if (is_tower(tensor.role)) return;
+    if (is_left_out(tensor.role)) return;
     group_ = role_group(tensor.role);
     const std::string prefix = "model.layers." + std::to_string(tensor.layer) + ".";
     const bool in_layer = tensor.layer >= 0 && tensor.name.compare(0, prefix.size(), prefix) == 0;
     if (!in_layer) {
-      add(std::string(renamed(std::begin(kModelNames), std::end(kModelNames), tensor.name)), tensor);
+      add(std::string(renamed(std::begin(kModelNames), std::end(kModelNames), tensor.name)),
+          tensor);
       return;
     }
     prefix_ = "blk." + std::to_string(tensor.layer) + ".";
     const std::string_view name = std::string_view(tensor.name).substr(prefix.size());
     if (split(name, tensor)) return;
-    add(prefix_ + std::string(renamed(std::begin(kLayerNames), std::end(kLayerNames), name)), tensor);
+    const std::string_view matrix = renamed(std::begin(kLayerNames), std::end(kLayerNames), name);
+    const std::string_view vector = renamed(std::begin(kSmallNames), std::end(kSmallNames), name);
+    add(prefix_ + std::string(tensor.is_matrix ? matrix : vector), tensor);
+  }
+
+  /// Falcon's files hold the head apart although it equals the embedding.
+  void add_untied_head() {
+    if (spec_.model_type != "falcon" || !spec_.tie_word_embeddings) return;
+    group_ = RoleGroup::output;
+    prefix_.clear();
+    add_matrix("output", spec_.hidden_size, spec_.vocab_size);
   }
 
   std::vector<GgufTensor> take() { return std::move(tensors_); }
@@ -96,18 +119,11 @@ class Converter {
     tensors_.push_back({prefix_ + std::string(name) + ".weight", {cols, rows, count, 1}, group_});
   }
 
-  const Layer* layer_of(const WeightTensor& tensor) const {
-    const auto index = static_cast<uint64_t>(tensor.layer);
-    if (index < spec_.layers.size()) return &spec_.layers[index];
-    const uint64_t mtp = index - spec_.layers.size();
-    return mtp < spec_.mtp_layers.size() ? &spec_.mtp_layers[mtp] : nullptr;
-  }
-
   template <typename MixerType>
   const MixerType* mixer_of(const WeightTensor& tensor) const {
-    const Layer* layer = layer_of(tensor);
-    if (layer == nullptr) return nullptr;
-    for (const Mixer& mixer : layer->mixers) {
+    const auto index = static_cast<uint64_t>(tensor.layer);
+    if (index >= spec_.layers.size()) return nullptr;
+    for (const Mixer& mixer : spec_.layers[index].mixers) {
       if (const auto* found = std::get_if<MixerType>(&mixer)) return found;
     }
     return nullptr;
@@ -193,6 +209,13 @@ uint64_t first_heads_per_kv_head(const ModelSpec& spec) {
   return 0;
 }
 
+/// Layers that the quantiser counts: these files append the multi-token-prediction layers, the
+/// others leave them out.
+uint64_t num_counted_layers(const ModelSpec& spec) {
+  const bool appends = spec.model_type == "glm4_moe" || spec.model_type == "bailing_moe_v2";
+  return spec.layers.size() + (appends ? spec.mtp_layers.size() : 0);
+}
+
 /// llama.cpp's src/models/: which architectures call their 80 layers a 70B.
 bool is_70b(const ModelSpec& spec, uint64_t heads_per_kv) {
   if (spec.layers.size() != 80) return false;
@@ -206,13 +229,15 @@ bool is_70b(const ModelSpec& spec, uint64_t heads_per_kv) {
 std::vector<GgufTensor> gguf_tensors(const std::vector<WeightTensor>& tensors,
                                      const ModelSpec& spec) {
   Converter converter(spec);
-  for (const WeightTensor& tensor : tensors) converter.convert(tensor);
+  for (const WeightTensor& tensor : tensors)
+    converter.convert(tensor);
+  converter.add_untied_head();
   return converter.take();
 }
 
 GgufFacts gguf_facts(const ModelSpec& spec) {
   GgufFacts facts;
-  facts.num_layers = spec.layers.size() + spec.mtp_layers.size();
+  facts.num_layers = num_counted_layers(spec);
   facts.num_experts = num_experts(spec);
   facts.heads_per_kv_head = first_heads_per_kv_head(spec);
   facts.is_falcon = spec.model_type == "falcon";

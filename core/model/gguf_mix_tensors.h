@@ -8,8 +8,9 @@
 
 namespace vramgauge {
 
-/// The tensors of a GGUF file made from these: experts stacked, fused projections split where
-/// the converter splits them. Vision and audio towers go to a file of their own and are left out.
+/// What the engine loads of a GGUF file made from these: experts stacked, fused projections split
+/// where the converter splits them. Vision and audio towers go to a file of their own; layers for
+/// multi-token prediction are not converted or not loaded. Both are left out.
 std::vector<GgufTensor> gguf_tensors(const std::vector<WeightTensor>& tensors,
                                      const ModelSpec& spec);
 

@@ -129,6 +129,36 @@ bool fills_words(const GroupedLayout& layout, const WeightTensor& tensor) {
   return tensor.cols % layout.in_multiple == 0 && tensor.rows % layout.out_multiple == 0;
 }
 
+/// `lines` lines of `length` codes, each line in whole words.
+CheckedU64 packed_bits(const GroupedLayout& layout, CheckedU64 lines, CheckedU64 length,
+                       uint64_t bits) {
+  return round_up(length * bits, layout.word_bits) * lines;
+}
+
+CheckedU64 code_bits(const GroupedLayout& layout, CheckedU64 rows, CheckedU64 cols) {
+  if (layout.flat) return packed_bits(layout, uint64_t{1}, rows * cols, layout.bits);
+  if (layout.packs_outputs) return packed_bits(layout, cols, rows, layout.bits);
+  return packed_bits(layout, rows, cols, layout.bits);
+}
+
+/// Scales and zeros of the groups, and scales of the scales.
+CheckedU64 group_bits(const GroupedLayout& layout, CheckedU64 rows, CheckedU64 cols) {
+  if (layout.group_size == 0) return {};
+  const CheckedU64 lines = layout.flat ? CheckedU64(uint64_t{1}) : rows;
+  const CheckedU64 groups = ceil_div(layout.flat ? rows * cols : cols, layout.group_size);
+  const bool packs_zeros = layout.zero_bits == layout.bits;
+  const CheckedU64 zeros = packs_zeros ? packed_bits(layout, groups, lines, layout.zero_bits)
+                                       : groups * lines * layout.zero_bits;
+  const CheckedU64 scales = groups * lines * layout.scale_bits;
+  if (layout.super_group == 0) return scales + zeros;
+  return scales + zeros + ceil_div(groups * lines, layout.super_group) * layout.super_scale_bits;
+}
+
+CheckedU64 tile_bits(const GroupedLayout& layout, CheckedU64 rows, CheckedU64 cols) {
+  if (layout.block_rows == 0) return {};
+  return ceil_div(rows, layout.block_rows) * ceil_div(cols, layout.block_cols) * layout.scale_bits;
+}
+
 /// Chooses between a format's layout and the dtype of the checkpoint, tensor by tensor.
 class GroupedFormatter {
  public:
@@ -145,12 +175,11 @@ class GroupedFormatter {
     }
     Result<FormattedWeights> result = finished(tally_, format_);
     if (result && num_kept_ > 0) {
-      result->warnings.push_back({ErrorCode::format_fallback,
-                                  {},
-                                  {{"tensors", num_kept_},
-                                   {"id", format_.id},
-                                   {"fallback", storage_name(native_)}},
-                                  {}});
+      result->warnings.push_back(
+          {ErrorCode::format_fallback,
+           {},
+           {{"tensors", num_kept_}, {"id", format_.id}, {"fallback", storage_name(native_)}},
+           {}});
     }
     return result;
   }
@@ -204,6 +233,11 @@ CheckedU64 gguf_bytes(const GgufTensor& tensor, GgmlType type) {
   return row_bytes(type, tensor.dims[0]) * tensor.dims[1] * tensor.dims[2] * tensor.dims[3];
 }
 
+bool has_mtp(const std::vector<WeightTensor>& tensors) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const WeightTensor& tensor) { return tensor.role == TensorRole::mtp; });
+}
+
 /// Towers are a second file (mmproj) that stays at 16 bits, its vectors at 32.
 bool add_towers(const std::vector<WeightTensor>& tensors, Tally& tally) {
   bool found = false;
@@ -215,6 +249,37 @@ bool add_towers(const std::vector<WeightTensor>& tensors, Tally& tally) {
               row_bytes(type, tensor.cols) * tensor.rows * tensor.count);
   }
   return found;
+}
+
+Diagnostics gguf_warnings(const std::vector<WeightTensor>& tensors, const ModelSpec& spec,
+                          const WeightFormat& format, uint64_t num_fallbacks) {
+  Diagnostics warnings;
+  if (std::any_of(tensors.begin(), tensors.end(), is_tower)) {
+    warnings.push_back({ErrorCode::model_not_exact,
+                        {},
+                        {{"what", std::string("The file of the vision or audio tower")},
+                         {"model_type", spec.model_type},
+                         {"reason", std::string("it is taken to hold F16 matrices")}},
+                        {}});
+  }
+  if (has_mtp(tensors)) {
+    warnings.push_back(
+        {ErrorCode::model_tower_not_counted,
+         {},
+         {{"tower", std::string("multi-token-prediction")},
+          {"model_type", spec.model_type},
+          {"reason", std::string("GGUF files leave these layers out or do not load them")}},
+         {}});
+  }
+  if (num_fallbacks > 0) {
+    warnings.push_back({ErrorCode::format_fallback,
+                        {},
+                        {{"tensors", num_fallbacks},
+                         {"id", format.id},
+                         {"fallback", std::string("a type with shorter blocks")}},
+                        {}});
+  }
+  return warnings;
 }
 
 Result<FormattedWeights> format_gguf(const std::vector<WeightTensor>& tensors,
@@ -237,51 +302,19 @@ Result<FormattedWeights> format_gguf(const std::vector<WeightTensor>& tensors,
   }
   const bool has_towers = add_towers(tensors, tally);
   Result<FormattedWeights> result = finished(tally, format);
-  if (result && has_towers) result->basis = Basis::modelled;
-  if (result && num_fallbacks > 0) {
-    result->warnings.push_back({ErrorCode::format_fallback,
-                                {},
-                                {{"tensors", num_fallbacks},
-                                 {"id", format.id},
-                                 {"fallback", std::string("a type with shorter blocks")}},
-                                {}});
-  }
+  if (!result) return result;
+  if (has_towers) result->basis = Basis::modelled;
+  result->warnings = gguf_warnings(tensors, spec, format, num_fallbacks);
   return result;
 }
 
 }  // namespace
 
 CheckedU64 grouped_bytes(const GroupedLayout& layout, uint64_t rows, uint64_t cols) {
-  const CheckedU64 zero(uint64_t{0});
-  const CheckedU64 elements = CheckedU64(rows) * cols;
-  const auto packed = [&](CheckedU64 lines, CheckedU64 length, uint64_t bits) {
-    return round_up(length * bits, layout.word_bits) * lines;
-  };
-  CheckedU64 weights = packed(rows, cols, layout.bits);
-  if (layout.packs_outputs) weights = packed(cols, rows, layout.bits);
-  if (layout.flat) weights = packed(uint64_t{1}, elements, layout.bits);
-
-  CheckedU64 scales;
-  CheckedU64 zeros;
-  CheckedU64 super_scales;
-  if (layout.group_size > 0) {
-    const CheckedU64 lines = layout.flat ? CheckedU64(uint64_t{1}) : CheckedU64(rows);
-    const CheckedU64 groups = ceil_div(layout.flat ? elements : CheckedU64(cols), layout.group_size);
-    scales = groups * lines * layout.scale_bits;
-    const bool packs_zeros = layout.zero_bits == layout.bits;
-    zeros = packs_zeros ? packed(groups, lines, layout.zero_bits)
-                        : groups * lines * layout.zero_bits;
-    if (layout.super_group > 0) {
-      super_scales = ceil_div(groups * lines, layout.super_group) * layout.super_scale_bits;
-    }
-  }
-  if (layout.block_rows > 0) {
-    scales = ceil_div(rows, layout.block_rows) * ceil_div(cols, layout.block_cols) *
-             layout.scale_bits;
-  }
   const CheckedU64 beside = CheckedU64(rows) * layout.per_row_bits +
                             CheckedU64(cols) * layout.per_column_bits + layout.per_tensor_bits;
-  const CheckedU64 bits = weights + scales + zeros + super_scales + beside + zero;
+  const CheckedU64 bits = code_bits(layout, rows, cols) + group_bits(layout, rows, cols) +
+                          tile_bits(layout, rows, cols) + beside;
   return ceil_div(bits, uint64_t{8}) + layout.codebook_bytes;
 }
 
@@ -293,8 +326,12 @@ Result<FormattedWeights> format_weights(const std::vector<WeightTensor>& tensors
   }
   const auto* ideal = std::get_if<IdealLayout>(&*format.layout);
   if (tensors.empty() && ideal == nullptr) {
-    return fail(ErrorCode::format_refused, {},
-                {{"id", format.id}, {"reason", std::string("it depends on the shapes of the weights, and only a parameter count is given")}});
+    return fail(
+        ErrorCode::format_refused, {},
+        {{"id", format.id},
+         {"reason",
+          std::string(
+              "it depends on the shapes of the weights, and only a parameter count is given")}});
   }
   if (tensors.empty() && !spec.num_parameters) {
     return fail(ErrorCode::format_no_parameters, {}, {{"id", format.id}});

@@ -78,7 +78,8 @@ struct GroupedLayout {
   /// Input and output features must be multiples of these; 1 = no such rule.
   uint64_t in_multiple = 1;
   uint64_t out_multiple = 1;
-  /// What the quantiser does with a matrix that breaks the rule: leave it alone, or refuse the model.
+  /// What the quantiser does with a matrix that breaks the rule: leave it alone, or refuse the
+  /// model.
   bool keeps_ragged = false;
 };
 

@@ -6,10 +6,9 @@
 namespace vramgauge {
 namespace {
 
-constexpr std::string_view kPartNames[] = {"embedding", "output", "norm",          "router",
-                                           "attention", "recurrent", "mlp",        "expert",
-                                           "shared_expert", "vision", "audio",     "mtp",
-                                           "other"};
+constexpr std::string_view kPartNames[] = {
+    "embedding", "output",        "norm",   "router", "attention", "recurrent", "mlp",
+    "expert",    "shared_expert", "vision", "audio",  "mtp",       "other"};
 static_assert(std::size(kPartNames) == kNumFormatParts);
 
 /// The value of a key that must be there.
@@ -29,10 +28,9 @@ void report_unread(json::ObjectReader& reader) {
 
 void not_a_choice(json::ObjectReader& reader, std::string_view key, std::string value,
                   std::string choices) {
-  reader.error(ErrorCode::value_not_a_choice, key,
-               {{"key", std::string(key)},
-                {"value", std::move(value)},
-                {"choices", std::move(choices)}});
+  reader.error(
+      ErrorCode::value_not_a_choice, key,
+      {{"key", std::string(key)}, {"value", std::move(value)}, {"choices", std::move(choices)}});
 }
 
 IdealLayout parse_ideal(json::ObjectReader& reader) {
@@ -81,11 +79,9 @@ GgufBlockLayout parse_block(json::ObjectReader& reader) {
   const auto agrees = [&reader](std::string_view key, uint64_t expected) {
     const uint64_t found = reader.u64(key).value_or(0);
     if (found == expected) return;
-    reader.error(ErrorCode::value_out_of_range, key,
-                 {{"key", std::string(key)},
-                  {"value", found},
-                  {"min", expected},
-                  {"max", expected}});
+    reader.error(
+        ErrorCode::value_out_of_range, key,
+        {{"key", std::string(key)}, {"value", found}, {"min", expected}, {"max", expected}});
   };
   agrees("block_weights", info->block_elements);
   agrees("block_bytes", info->block_bytes);
@@ -133,8 +129,8 @@ std::string part_choices() {
 }
 
 void parse_left_unquantised(json::ObjectReader& reader, WeightFormat& format) {
-  for (const std::string& name : reader.string_list("left_unquantised").value_or(
-           std::vector<std::string>{})) {
+  for (const std::string& name :
+       reader.string_list("left_unquantised").value_or(std::vector<std::string>{})) {
     const std::optional<FormatPart> part = find_format_part(name);
     if (part) {
       format.left_unquantised[static_cast<uint64_t>(*part)] = true;
@@ -175,44 +171,31 @@ std::optional<FormatPart> find_format_part(std::string_view name) {
 FormatPart format_part_of(TensorRole role) {
   switch (role) {
     case TensorRole::embedding:
-    case TensorRole::position_embedding:
-      return FormatPart::embedding;
-    case TensorRole::output:
-      return FormatPart::output;
-    case TensorRole::norm:
-      return FormatPart::norm;
+    case TensorRole::position_embedding: return FormatPart::embedding;
+    case TensorRole::output: return FormatPart::output;
+    case TensorRole::norm: return FormatPart::norm;
     case TensorRole::attention_q:
     case TensorRole::attention_k:
     case TensorRole::attention_v:
     case TensorRole::attention_qkv:
     case TensorRole::attention_output:
-    case TensorRole::attention_other:
-      return FormatPart::attention;
-    case TensorRole::recurrent:
-      return FormatPart::recurrent;
+    case TensorRole::attention_other: return FormatPart::attention;
+    case TensorRole::recurrent: return FormatPart::recurrent;
     case TensorRole::mlp_gate:
     case TensorRole::mlp_up:
-    case TensorRole::mlp_down:
-      return FormatPart::mlp;
+    case TensorRole::mlp_down: return FormatPart::mlp;
     case TensorRole::expert_gate:
     case TensorRole::expert_up:
-    case TensorRole::expert_down:
-      return FormatPart::expert;
+    case TensorRole::expert_down: return FormatPart::expert;
     case TensorRole::shared_expert_gate:
     case TensorRole::shared_expert_up:
-    case TensorRole::shared_expert_down:
-      return FormatPart::shared_expert;
-    case TensorRole::router:
-      return FormatPart::router;
+    case TensorRole::shared_expert_down: return FormatPart::shared_expert;
+    case TensorRole::router: return FormatPart::router;
     case TensorRole::vision:
-    case TensorRole::projector:
-      return FormatPart::vision;
-    case TensorRole::audio:
-      return FormatPart::audio;
-    case TensorRole::mtp:
-      return FormatPart::mtp;
-    case TensorRole::other:
-      break;
+    case TensorRole::projector: return FormatPart::vision;
+    case TensorRole::audio: return FormatPart::audio;
+    case TensorRole::mtp: return FormatPart::mtp;
+    case TensorRole::other: break;
   }
   return FormatPart::other;
 }

@@ -12,7 +12,8 @@ namespace {
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  for (std::string part; std::getline(stream, part, separator);)
+    parts.push_back(part);
   return parts;
 }
 
@@ -28,7 +29,8 @@ std::vector<int64_t> layers_of(const std::string& text) {
   std::vector<int64_t> layers;
   for (const std::string& range : split(text, ',')) {
     const std::vector<std::string> ends = split(range, '-');
-    for (int64_t i = std::stoll(ends.front()); i <= std::stoll(ends.back()); ++i) layers.push_back(i);
+    for (int64_t i = std::stoll(ends.front()); i <= std::stoll(ends.back()); ++i)
+      layers.push_back(i);
   }
   return layers;
 }
@@ -43,7 +45,8 @@ std::string name_in_layer(const std::string& pattern, int64_t layer) {
 void add_row(ListedModel& model, const std::vector<std::string>& cells) {
   ListedTensor listed;
   const std::vector<std::string> shape = split(cells.at(2), 'x');
-  for (size_t i = 0; i < shape.size(); ++i) listed.tensor.dims.at(i) = std::stoull(shape[i]);
+  for (size_t i = 0; i < shape.size(); ++i)
+    listed.tensor.dims.at(i) = std::stoull(shape[i]);
   for (size_t i = 0; i < model.quants.size(); ++i) {
     listed.types[model.quants[i]] = type_named(cells.at(3 + i));
   }
@@ -62,8 +65,8 @@ void apply_metadata(ListedModel& model, std::map<std::string, std::string> metad
   const uint64_t kv_heads = number("head_count_kv");
   model.facts.heads_per_kv_head = kv_heads == 0 ? 0 : number("head_count") / kv_heads;
   model.facts.is_falcon = model.arch == "falcon";
-  model.facts.is_70b = model.arch == "llama" && model.facts.num_layers == 80 &&
-                       model.facts.heads_per_kv_head > 1;
+  model.facts.is_70b =
+      model.arch == "llama" && model.facts.num_layers == 80 && model.facts.heads_per_kv_head > 1;
   model.facts.wide = type_named(model.quants.at(0));
 }
 
@@ -99,7 +102,8 @@ std::vector<ListedModel> listed_models() {
   }
   std::sort(paths.begin(), paths.end());
   std::vector<ListedModel> models;
-  for (const std::filesystem::path& path : paths) models.push_back(read_model(path));
+  for (const std::filesystem::path& path : paths)
+    models.push_back(read_model(path));
   return models;
 }
 
@@ -122,7 +126,8 @@ std::vector<std::map<std::string, std::string>> read_table(const std::string& fi
       continue;
     }
     std::map<std::string, std::string> row;
-    for (size_t i = 0; i < names.size() && i < cells.size(); ++i) row[names[i]] = cells[i];
+    for (size_t i = 0; i < names.size() && i < cells.size(); ++i)
+      row[names[i]] = cells[i];
     rows.push_back(std::move(row));
   }
   return rows;

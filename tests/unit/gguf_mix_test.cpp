@@ -14,7 +14,8 @@ using test::ListedTensor;
 
 std::vector<GgufTensor> tensors_of(const ListedModel& model) {
   std::vector<GgufTensor> tensors;
-  for (const ListedTensor& listed : model.tensors) tensors.push_back(listed.tensor);
+  for (const ListedTensor& listed : model.tensors)
+    tensors.push_back(listed.tensor);
   return tensors;
 }
 
