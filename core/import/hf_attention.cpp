@@ -7,15 +7,17 @@ namespace {
 uint64_t read_head_dim(ConfigView& view, uint64_t hidden, uint64_t heads) {
   if (const auto given = view.u64("head_dim", kDimRange)) return *given;
   if (hidden % heads == 0) return hidden / heads;
-  view.error(ErrorCode::model_inconsistent, "num_attention_heads",
-             {{"key", std::string("num_attention_heads")},
-              {"other", std::string("hidden_size")},
-              {"detail", std::to_string(hidden) + " is not divisible by " + std::to_string(heads)}});
+  view.error(
+      ErrorCode::model_inconsistent, "num_attention_heads",
+      {{"key", std::string("num_attention_heads")},
+       {"other", std::string("hidden_size")},
+       {"detail", std::to_string(hidden) + " is not divisible by " + std::to_string(heads)}});
   return 1;
 }
 
 uint64_t read_kv_heads(ConfigView& view, uint64_t heads) {
-  const bool is_multi_query = view.flag("multi_query", false) || view.flag("multi_query_attention", false);
+  const bool is_multi_query =
+      view.flag("multi_query", false) || view.flag("multi_query_attention", false);
   const uint64_t fallback = is_multi_query ? 1 : heads;
   const uint64_t kv_heads = view.u64_or("num_key_value_heads", fallback, kHeadRange);
   if (heads % kv_heads != 0) {

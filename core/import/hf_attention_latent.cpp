@@ -22,16 +22,19 @@ std::optional<std::vector<bool>> read_indexer_mask(ConfigView& view, uint64_t nu
   const uint64_t offset = view.u64_or("index_skip_topk_offset", 1, kLayerRange);
   if (const auto types = view.strings("indexer_types")) {
     if (types->size() != num_layers) {
-      view.bad_pattern("indexer_types", num_layers, "it has " + std::to_string(types->size()) + " items");
+      view.bad_pattern("indexer_types", num_layers,
+                       "it has " + std::to_string(types->size()) + " items");
       return std::nullopt;
     }
     std::vector<bool> mask;
-    for (const std::string& type : *types) mask.push_back(type == "full");
+    for (const std::string& type : *types)
+      mask.push_back(type == "full");
     return mask;
   }
   if (period == 1) return std::nullopt;
   std::vector<bool> mask;
-  for (uint64_t i = 0; i < num_layers; ++i) mask.push_back(i < offset || (i + 1 - offset) % period == 0);
+  for (uint64_t i = 0; i < num_layers; ++i)
+    mask.push_back(i < offset || (i + 1 - offset) % period == 0);
   return mask;
 }
 
@@ -46,12 +49,16 @@ MoeFfn read_longcat_experts(Import& import, const Traits& traits, uint64_t dense
 void add_longcat_mtp(Import& import, const Layer& dense_layer) {
   ConfigView& view = import.text();
   ModelSpec& spec = import.spec;
-  const char* key = view.given("num_nextn_predict_layers") ? "num_nextn_predict_layers" : "mtp_num_layers";
+  const char* key =
+      view.given("num_nextn_predict_layers") ? "num_nextn_predict_layers" : "mtp_num_layers";
   const uint64_t num_mtp = view.u64_or(key, 1, {0, kLayerRange.max});
   Layer layer = dense_layer;
-  layer.extras.push_back({"eh_proj", TensorRole::mtp, spec.hidden_size, 2 * spec.hidden_size, true});
-  for (const char* norm : {"enorm", "hnorm", "final_layernorm"}) layer.extras.push_back({norm, TensorRole::mtp, 1, spec.hidden_size, false});
-  layer.extras.push_back({"embed_tokens", TensorRole::mtp, spec.vocab_size, spec.hidden_size, true});
+  layer.extras.push_back(
+      {"eh_proj", TensorRole::mtp, spec.hidden_size, 2 * spec.hidden_size, true});
+  for (const char* norm : {"enorm", "hnorm", "final_layernorm"})
+    layer.extras.push_back({norm, TensorRole::mtp, 1, spec.hidden_size, false});
+  layer.extras.push_back(
+      {"embed_tokens", TensorRole::mtp, spec.vocab_size, spec.hidden_size, true});
   spec.mtp_layers.assign(static_cast<size_t>(num_mtp), layer);
 }
 
@@ -60,7 +67,8 @@ void add_longcat_mtp(Import& import, const Layer& dense_layer) {
 LatentAttention read_latent_attention(ConfigView& view) {
   LatentAttention latent;
   latent.num_heads = view.require("num_attention_heads", kHeadRange);
-  for (std::string_view key : {"num_key_value_heads", "head_dim", "qk_head_dim"}) view.ignore(key);
+  for (std::string_view key : {"num_key_value_heads", "head_dim", "qk_head_dim"})
+    view.ignore(key);
   latent.q_lora_rank = view.u64_or("q_lora_rank", 0);
   latent.kv_lora_rank = view.require("kv_lora_rank");
   latent.qk_nope_head_dim = view.require("qk_nope_head_dim");
@@ -71,7 +79,9 @@ LatentAttention read_latent_attention(ConfigView& view) {
   return latent;
 }
 
-Mixer read_latent_mixer(Import& import, const Traits&) { return read_latent_attention(import.text()); }
+Mixer read_latent_mixer(Import& import, const Traits&) {
+  return read_latent_attention(import.text());
+}
 
 void adjust_latent(Import& import) {
   ModelSpec& spec = import.spec;
@@ -97,8 +107,10 @@ void build_longcat(Import& import, const Traits& traits) {
   view.ignore("zero_expert_type");
   if (import.failed()) return;
   import.spec.layers = make_layers(import, traits, num_halves);
-  const ExtraTensor zero_rows{"mlp.router.zero_experts", TensorRole::router, num_zero, import.spec.hidden_size, true};
-  const ExtraTensor correction{"mlp.router.e_score_correction_bias", TensorRole::router, 1, moe.num_experts + num_zero, false};
+  const ExtraTensor zero_rows{"mlp.router.zero_experts", TensorRole::router, num_zero,
+                              import.spec.hidden_size, true};
+  const ExtraTensor correction{"mlp.router.e_score_correction_bias", TensorRole::router, 1,
+                               moe.num_experts + num_zero, false};
   for (size_t i = 0; i < import.spec.layers.size(); ++i) {
     Layer& layer = import.spec.layers[i];
     layer.mixers = {latent};

@@ -4,7 +4,9 @@
 namespace vramgauge::hf {
 namespace {
 
-uint64_t window_of(ConfigView& view) { return view.require("sliding_window", {1, kTokenRange.max}); }
+uint64_t window_of(ConfigView& view) {
+  return view.require("sliding_window", {1, kTokenRange.max});
+}
 
 LayerSpan span_of_type(ConfigView& view, const std::string& type) {
   // A sparse layer reads part of the context but keeps all of it.
@@ -39,7 +41,8 @@ uint64_t read_period(ConfigView& view, uint64_t fallback) {
   const bool is_period = letters->size() >= 1 && letters->find('G') == letters->size() - 1 &&
                          letters->find_first_not_of("LG") == std::string::npos;
   if (is_period) return letters->size();
-  view.error(ErrorCode::model_unknown_layer_type, "sliding_window_pattern", {{"layer_type", *letters}});
+  view.error(ErrorCode::model_unknown_layer_type, "sliding_window_pattern",
+             {{"layer_type", *letters}});
   return 1;
 }
 
@@ -59,7 +62,8 @@ bool is_windowed(WindowRule rule, uint64_t layer, uint64_t first, uint64_t perio
 std::optional<std::vector<std::string>> read_layer_types(ConfigView& view, uint64_t num_layers) {
   auto types = view.strings("layer_types");
   if (types && types->size() != num_layers) {
-    view.bad_pattern("layer_types", num_layers, "it has " + std::to_string(types->size()) + " items");
+    view.bad_pattern("layer_types", num_layers,
+                     "it has " + std::to_string(types->size()) + " items");
     return std::nullopt;
   }
   return types;
@@ -72,7 +76,11 @@ std::vector<LayerSpan> read_spans(Import& import, const Traits& traits, uint64_t
     view.ignore("sliding_window");
     if (!view.given("layer_types")) return spans;
   }
-  if (const auto types = read_layer_types(view, num_layers)) return spans_of_types(view, *types);
+  if (const auto types = read_layer_types(view, num_layers)) {
+    for (std::string_view key : {"sliding_window", "sliding_window_pattern"})
+      view.ignore(key);
+    return spans_of_types(view, *types);
+  }
   if (traits.window == WindowRule::upper && !view.flag("use_sliding_window", false)) {
     view.ignore("sliding_window");
     return spans;

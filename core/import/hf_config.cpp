@@ -9,9 +9,9 @@ namespace vramgauge {
 namespace hf {
 namespace {
 
-constexpr std::string_view kTextKeys[] = {"text_config",     "llm_config",   "language_config",
-                                          "language_model_config", "text_model_config", "thinker_config",
-                                          "decoder_config"};
+constexpr std::string_view kTextKeys[] = {
+    "text_config",       "llm_config",     "language_config", "language_model_config",
+    "text_model_config", "thinker_config", "decoder_config"};
 
 struct TextPart {
   const json::Value* value;
@@ -25,7 +25,8 @@ TextPart find_text_part(const json::Value& config) {
     bool descended = false;
     for (std::string_view key : kTextKeys) {
       const json::Value* inner = part.value->find(key);
-      if (inner == nullptr || inner->as_object() == nullptr || inner->as_object()->empty()) continue;
+      if (inner == nullptr || inner->as_object() == nullptr || inner->as_object()->empty())
+        continue;
       part = {inner, json::pointer_to(part.path, key)};
       descended = true;
       break;
@@ -74,7 +75,8 @@ std::string decoder_model_type(const json::Value& config, const TextPart& text) 
   for (const json::Value* object : {text.value, &config}) {
     const std::string architecture = first_architecture(*object);
     for (const ArchitectureName& row : kByArchitecture) {
-      if (row.architecture == architecture && row.written == written) return std::string(row.model_type);
+      if (row.architecture == architecture && row.written == written)
+        return std::string(row.model_type);
     }
   }
   if (!own.empty()) return own;
@@ -102,12 +104,18 @@ void refuse_other_kinds(Import& import) {
     return;
   }
   if (model_type.empty()) {
-    import.root.error(ErrorCode::json_missing_key, "model_type", {{"key", std::string("model_type")}});
+    import.root.error(ErrorCode::json_missing_key, "model_type",
+                      {{ "key",
+                         std::string("model_type") }});
   } else if (ends_with(first_architecture(config), "ForMaskedLM")) {
-    import.root.error(ErrorCode::model_encoder_only, "architectures", {{"model_type", model_type}});
+    import.root.error(ErrorCode::model_encoder_only, "architectures",
+                      {{ "model_type",
+                         model_type }});
   } else if (is_true(config, "is_encoder_decoder")) {
     import.root.error(ErrorCode::model_unknown_architecture, "is_encoder_decoder",
-                      {{"model_type", model_type}, {"key", std::string("is_encoder_decoder")}});
+                      {{"model_type", model_type},
+                       { "key",
+                         std::string("is_encoder_decoder") }});
   }
 }
 
@@ -157,12 +165,14 @@ Result<ImportedModel> import_text(const json::Value& config, const json::Value* 
   if (family == nullptr) refuse_other_kinds(import);
   if (import.failed()) return fail(std::move(import.errors));
   const Traits& traits = family != nullptr ? family->traits : kStandardTraits;
-  const BuildFn build = family != nullptr && family->build != nullptr ? family->build : build_decoder;
+  const BuildFn build =
+      family != nullptr && family->build != nullptr ? family->build : build_decoder;
   build(import, traits);
   if (!import.failed()) add_towers(import);
   if (family == nullptr) {
     import.text().warn(ErrorCode::model_unlisted_architecture, "model_type",
-                       {{"model_type", model_type}});
+                       {{ "model_type",
+                          model_type }});
   }
   finish(import, family);
   if (import.failed()) return fail(std::move(import.errors));

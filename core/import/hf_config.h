@@ -15,7 +15,9 @@ struct ImportedModel {
 
 /// Reads a model configuration. `class_defaults` is the object "classes" of
 /// presets/class_defaults.json (model_type -> key -> value a missing key stands for); it may be
-/// null, then missing dimensions are errors. Errors: model.* and json.* with a pointer into `config`.
-Result<ImportedModel> import_hf_config(const json::Value& config, const json::Value* class_defaults);
+/// null, then missing dimensions are errors. Errors: model.* and json.* with a pointer into
+/// `config`.
+Result<ImportedModel> import_hf_config(const json::Value& config,
+                                       const json::Value* class_defaults);
 
 }  // namespace vramgauge

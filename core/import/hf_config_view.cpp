@@ -172,7 +172,8 @@ const json::Value* ConfigView::raw(std::string_view key) {
 
 void ConfigView::ignore(std::string_view key) {
   reader_.ignore(key);
-  for (const std::string_view* alias = aliases_of(key); !alias->empty(); ++alias) reader_.ignore(*alias);
+  for (const std::string_view* alias = aliases_of(key); !alias->empty(); ++alias)
+    reader_.ignore(*alias);
 }
 
 std::string ConfigView::path_to(std::string_view key) {

@@ -8,11 +8,46 @@ namespace vramgauge::hf {
 namespace {
 
 constexpr std::string_view kEncoderOnly[] = {
-    "bert", "roberta", "xlm-roberta", "distilbert", "albert", "electra", "deberta", "deberta-v2",
-    "modernbert", "mpnet", "nomic_bert", "new", "clip", "siglip", "vit", "dinov2", "wav2vec2", "hubert",
-    "camembert", "xlm-roberta-xl", "layoutlm", "layoutlmv2", "layoutlmv3", "longformer", "big_bird",
-    "eurobert", "gte", "jina_bert", "neobert", "clip_vision_model", "siglip_vision_model", "esm",
-    "squeezebert", "mobilebert", "funnel", "convbert", "roformer", "ernie", "megatron-bert", "nezha",
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "distilbert",
+    "albert",
+    "electra",
+    "deberta",
+    "deberta-v2",
+    "modernbert",
+    "mpnet",
+    "nomic_bert",
+    "new",
+    "clip",
+    "siglip",
+    "vit",
+    "dinov2",
+    "wav2vec2",
+    "hubert",
+    "camembert",
+    "xlm-roberta-xl",
+    "layoutlm",
+    "layoutlmv2",
+    "layoutlmv3",
+    "longformer",
+    "big_bird",
+    "eurobert",
+    "gte",
+    "jina_bert",
+    "neobert",
+    "clip_vision_model",
+    "siglip_vision_model",
+    "esm",
+    "squeezebert",
+    "mobilebert",
+    "funnel",
+    "convbert",
+    "roformer",
+    "ernie",
+    "megatron-bert",
+    "nezha",
 };
 
 /// tie_word_embeddings: the decoder's own word, then the whole model's, then the class default.
@@ -47,7 +82,8 @@ void set_span(Layer& layer, LayerSpan span) {
 
 const Family* find_in(FamilyTable table, std::string_view model_type) {
   const auto* end = table.rows + table.size;
-  const auto* row = std::find_if(table.rows, end, [&](const Family& f) { return f.model_type == model_type; });
+  const auto* row =
+      std::find_if(table.rows, end, [&](const Family& f) { return f.model_type == model_type; });
   return row == end ? nullptr : row;
 }
 
@@ -62,7 +98,8 @@ const Family* find_family(std::string_view model_type) {
 }
 
 bool is_encoder_only(std::string_view model_type) {
-  return std::find(std::begin(kEncoderOnly), std::end(kEncoderOnly), model_type) != std::end(kEncoderOnly);
+  return std::find(std::begin(kEncoderOnly), std::end(kEncoderOnly), model_type) !=
+         std::end(kEncoderOnly);
 }
 
 void read_width_dims(Import& import, const Traits& traits) {
@@ -79,7 +116,7 @@ void read_width_dims(Import& import, const Traits& traits) {
   spec.position_embeddings = learned_positions(traits, spec.max_context_tokens);
   spec.has_final_norm = traits.has_norm_weights;
   spec.norm_bias = traits.norm_bias;
-  spec.output_bias = traits.output_bias;
+  spec.output_bias = view.flag("lm_head_bias", traits.output_bias);
 }
 
 uint64_t read_model_dims(Import& import, const Traits& traits) {
@@ -97,7 +134,8 @@ std::vector<Layer> make_layers(const Import& import, const Traits& traits, uint6
 void build_decoder(Import& import, const Traits& traits) {
   const uint64_t num_layers = read_model_dims(import, traits);
   if (import.failed()) return;
-  const Mixer mixer = traits.mixer != nullptr ? traits.mixer(import, traits) : Mixer(read_attention(import, traits));
+  const Mixer mixer = traits.mixer != nullptr ? traits.mixer(import, traits)
+                                              : Mixer(read_attention(import, traits));
   const std::vector<Ffn> ffns = read_ffns(import, traits, num_layers);
   const std::vector<LayerSpan> spans = read_spans(import, traits, num_layers);
   if (import.failed()) return;

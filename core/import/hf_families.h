@@ -14,7 +14,8 @@ namespace vramgauge::hf {
 /// One import under way: the views of the configuration and the model being built. Builders read
 /// from text() and report to its error(); what goes on after an error never reaches the caller.
 struct Import {
-  /// `text_value` is the decoder's configuration, at `text_path`; the same object as `config` when flat.
+  /// `text_value` is the decoder's configuration, at `text_path`; the same object as `config` when
+  /// flat.
   Import(const json::Value& config, const json::Value& text_value, std::string text_path,
          const json::Value* class_defaults);
   Import(const Import&) = delete;

@@ -42,11 +42,13 @@ std::vector<std::string> expand_attention_types(const json::Value& value) {
 }  // namespace
 
 void add_layer_extra(ModelSpec& spec, const ExtraTensor& extra) {
-  for (Layer& layer : spec.layers) layer.extras.push_back(extra);
+  for (Layer& layer : spec.layers)
+    layer.extras.push_back(extra);
 }
 
 void set_norms(ModelSpec& spec, size_t count) {
-  for (Layer& layer : spec.layers) layer.norms.assign(count, spec.hidden_size);
+  for (Layer& layer : spec.layers)
+    layer.norms.assign(count, spec.hidden_size);
 }
 
 void adjust_phi(Import& import) {
@@ -59,9 +61,10 @@ void adjust_phi(Import& import) {
 
 void adjust_phi3small(Import& import) {
   // Block-sparse layers read part of the context, but every token stays in the cache.
-  for (std::string_view key : {"dense_attention_every_n_layers", "blocksparse_block_size", "blocksparse_num_local_blocks",
-                               "blocksparse_vert_stride", "blocksparse_homo_head_pattern",
-                               "blocksparse_triton_kernel_block_size", "ff_dim_multiplier", "ff_intermediate_size"}) {
+  for (std::string_view key :
+       {"dense_attention_every_n_layers", "blocksparse_block_size", "blocksparse_num_local_blocks",
+        "blocksparse_vert_stride", "blocksparse_homo_head_pattern",
+        "blocksparse_triton_kernel_block_size", "ff_dim_multiplier", "ff_intermediate_size"}) {
     import.text().ignore(key);
   }
   import.spec.position_embeddings = 0;
@@ -77,7 +80,8 @@ void adjust_gpt_neo(Import& import) {
   const json::Value* types = view.raw("attention_types");
   if (kinds.empty() && types != nullptr) kinds = expand_attention_types(*types);
   if (kinds.size() != num_layers) {
-    view.bad_pattern("attention_types", num_layers, "it describes " + std::to_string(kinds.size()) + " layers");
+    view.bad_pattern("attention_types", num_layers,
+                     "it describes " + std::to_string(kinds.size()) + " layers");
     return;
   }
   set_local_layers(import, kinds, view.u64_or("window_size", 256, kTokenRange));
@@ -92,14 +96,18 @@ void adjust_opt(Import& import) {
   const uint64_t width = view.u64_or("word_embed_proj_dim", spec.hidden_size, kDimRange);
   if (width == spec.hidden_size) return;
   spec.embedding_dim = width;
-  spec.extras.push_back({"model.decoder.project_in", TensorRole::other, spec.hidden_size, width, true});
-  spec.extras.push_back({"model.decoder.project_out", TensorRole::other, width, spec.hidden_size, true});
+  spec.extras.push_back(
+      {"model.decoder.project_in", TensorRole::other, spec.hidden_size, width, true});
+  spec.extras.push_back(
+      {"model.decoder.project_out", TensorRole::other, width, spec.hidden_size, true});
 }
 
 void adjust_bloom(Import& import) {
   ModelSpec& spec = import.spec;
-  spec.extras.push_back({"word_embeddings_layernorm", TensorRole::norm, 1, spec.hidden_size, false});
-  spec.extras.push_back({"word_embeddings_layernorm.bias", TensorRole::norm, 1, spec.hidden_size, false});
+  spec.extras.push_back(
+      {"word_embeddings_layernorm", TensorRole::norm, 1, spec.hidden_size, false});
+  spec.extras.push_back(
+      {"word_embeddings_layernorm.bias", TensorRole::norm, 1, spec.hidden_size, false});
 }
 
 void adjust_falcon(Import& import) {
@@ -135,7 +143,8 @@ void adjust_qwen1(Import& import) {
 }
 
 void adjust_telechat(Import& import) {
-  add_layer_extra(import.spec, {"mlp.down_proj.bias", TensorRole::mlp_down, 1, import.spec.hidden_size, false});
+  add_layer_extra(import.spec,
+                  {"mlp.down_proj.bias", TensorRole::mlp_down, 1, import.spec.hidden_size, false});
 }
 
 void adjust_apertus(Import& import) {
@@ -155,20 +164,23 @@ void adjust_doge(Import& import) {
   ConfigView& view = import.text();
   if (view.flag("is_moe", false)) {
     view.error(ErrorCode::model_unsupported, "is_moe",
-               {{"what", std::string("The mixture of doge")}, {"reason", std::string("its experts are not described")}});
+               {{"what", std::string("The mixture of doge")},
+                {"reason", std::string("its experts are not described")}});
     return;
   }
   ModelSpec& spec = import.spec;
   const Attention a = first_attention(spec);
   add_layer_extra(spec, {"self_attn.A", TensorRole::attention_other, 1, a.num_kv_heads, false});
-  add_layer_extra(spec, {"self_attn.dt_proj", TensorRole::attention_other, a.num_kv_heads, a.num_kv_heads * a.head_dim, true});
+  add_layer_extra(spec, {"self_attn.dt_proj", TensorRole::attention_other, a.num_kv_heads,
+                         a.num_kv_heads * a.head_dim, true});
   add_layer_extra(spec, {"input_residual", TensorRole::other, 1, spec.hidden_size, false});
   add_layer_extra(spec, {"post_attention_residual", TensorRole::other, 1, spec.hidden_size, false});
 }
 
 void adjust_diffllama(Import& import) {
   const uint64_t head_dim = first_attention(import.spec).head_dim;
-  for (const char* name : {"self_attn.lambda_q1", "self_attn.lambda_k1", "self_attn.lambda_q2", "self_attn.lambda_k2"}) {
+  for (const char* name : {"self_attn.lambda_q1", "self_attn.lambda_k1", "self_attn.lambda_q2",
+                           "self_attn.lambda_k2"}) {
     add_layer_extra(import.spec, {name, TensorRole::attention_other, 1, head_dim, false});
   }
 }
@@ -183,7 +195,8 @@ void adjust_modernbert(Import& import) {
   }
   spec.layers.front().norms.pop_back();  // the first layer reads normalised embeddings
   spec.extras.push_back({"model.embeddings.norm", TensorRole::norm, 1, spec.hidden_size, false});
-  spec.extras.push_back({"lm_head.dense", TensorRole::other, spec.hidden_size, spec.hidden_size, true});
+  spec.extras.push_back(
+      {"lm_head.dense", TensorRole::other, spec.hidden_size, spec.hidden_size, true});
   spec.extras.push_back({"lm_head.norm", TensorRole::norm, 1, spec.hidden_size, false});
 }
 
@@ -209,7 +222,8 @@ void build_mpt(Import& import, const Traits& traits) {
   ModelSpec& spec = import.spec;
   if (!has_alibi) spec.position_embeddings = spec.max_context_tokens;
   spec.norm_bias = has_bias;
-  for (Layer& layer : spec.layers) layer.norm_bias = has_bias;
+  for (Layer& layer : spec.layers)
+    layer.norm_bias = has_bias;
   for_each_attention(spec, [&](Attention& a) {
     if (kv_heads != 0) a.num_kv_heads = kv_heads;
     a.q_bias = a.k_bias = a.v_bias = a.o_bias = has_bias;

@@ -20,7 +20,8 @@ std::optional<uint64_t> uniform(ConfigView& view, std::string_view key, uint64_t
 }  // namespace
 
 void adjust_bailing(Import& import) {
-  for (std::string_view key : {"norm_head", "embedding_dropout", "output_dropout", "norm_softmax", "multi_gate"}) {
+  for (std::string_view key :
+       {"norm_head", "embedding_dropout", "output_dropout", "norm_softmax", "multi_gate"}) {
     import.text().ignore(key);
   }
 }
@@ -30,11 +31,14 @@ void adjust_minimax_m2(Import& import) {
   const auto kinds = view.per_layer("attn_type_list", import.spec.layers.size(), {0, 1});
   for (size_t i = 0; kinds && i < kinds->size(); ++i) {
     if ((*kinds)[i] == 1) continue;
-    view.error(ErrorCode::model_unknown_layer_type, "attn_type_list", {{"layer_type", std::string("0")}});
+    view.error(ErrorCode::model_unknown_layer_type, "attn_type_list",
+               {{"layer_type", std::string("0")}});
     return;
   }
   // The checkpoints hold no draft modules and no dense block, whatever these keys say.
-  for (std::string_view key : {"use_mtp", "mtp_transformer_layers", "num_mtp_modules", "mlp_intermediate_size", "shared_moe_mode"}) view.ignore(key);
+  for (std::string_view key : {"use_mtp", "mtp_transformer_layers", "num_mtp_modules",
+                               "mlp_intermediate_size", "shared_moe_mode"})
+    view.ignore(key);
   const std::string kind = view.string("qk_norm_type").value_or("per_layer");
   if (kind != "per_head") return;
   for_each_attention(import.spec, [](Attention& a) {
@@ -42,16 +46,13 @@ void adjust_minimax_m2(Import& import) {
   });
 }
 
-void adjust_phimoe(Import& import) { import.spec.output_bias = import.text().flag("lm_head_bias", false); }
-
-void adjust_afmoe(Import& import) {
-  import.text().ignore("global_attn_every_n_layers");
-}
+void adjust_afmoe(Import& import) { import.text().ignore("global_attn_every_n_layers"); }
 
 void build_ernie_vl(Import& import, const Traits&) {
   import.text().error(ErrorCode::model_unsupported, "moe_intermediate_size",
                       {{"what", std::string("The model type ernie4_5_vl_moe")},
-                       {"reason", std::string("its text and vision experts differ in width")}});
+                       { "reason",
+                         std::string("its text and vision experts differ in width") }});
 }
 
 void build_hunyuan_moe(Import& import, const Traits& traits) {
@@ -92,7 +93,8 @@ void build_dbrx(Import& import, const Traits& traits) {
   const json::Value* ffn = view.raw("ffn_config");
   if (attn == nullptr || ffn == nullptr) {
     view.error(ErrorCode::model_missing_dimension, attn == nullptr ? "attn_config" : "ffn_config",
-               {{"key", std::string(attn == nullptr ? "attn_config" : "ffn_config")}, {"model_type", view.model_type()}});
+               {{"key", std::string(attn == nullptr ? "attn_config" : "ffn_config")},
+                {"model_type", view.model_type()}});
     return;
   }
   ConfigView attn_view(*attn, view.path_to("attn_config"), import.errors, import.notes);

@@ -7,7 +7,6 @@ namespace vramgauge::hf {
 
 void adjust_bailing(Import& import);
 void adjust_minimax_m2(Import& import);
-void adjust_phimoe(Import& import);
 void adjust_afmoe(Import& import);
 void build_ernie_vl(Import& import, const Traits& traits);
 void build_hunyuan_moe(Import& import, const Traits& traits);

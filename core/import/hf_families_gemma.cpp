@@ -18,9 +18,11 @@ void share_caches(Import& import, const std::vector<LayerSpan>& spans) {
   const uint64_t first_shared = num_layers - num_shared;
   for (uint64_t i = first_shared; i < num_layers; ++i) {
     uint64_t source = first_shared;
-    while (source > 0 && (spans[source - 1].window_tokens != 0) != (spans[i].window_tokens != 0)) --source;
+    while (source > 0 && (spans[source - 1].window_tokens != 0) != (spans[i].window_tokens != 0))
+      --source;
     if (source == 0) {
-      import.text().bad_pattern("num_kv_shared_layers", num_layers, "no earlier layer of the same kind");
+      import.text().bad_pattern("num_kv_shared_layers", num_layers,
+                                "no earlier layer of the same kind");
       return;
     }
     std::get<Attention>(spec.layers[i].mixers.front()).cache_shared_with = source - 1;
@@ -36,17 +38,21 @@ void add_layer_inputs(Import& import, bool has_scale) {
   if (has_scale) add_layer_extra(spec, {"layer_scalar", TensorRole::other, 1, 1, false});
   if (width == 0) return;
   const uint64_t total = width * spec.layers.size();
-  spec.extras.push_back({"model.embed_tokens_per_layer", TensorRole::embedding, vocab, total, true});
-  spec.extras.push_back({"model.per_layer_model_projection", TensorRole::other, total, spec.hidden_size, true});
+  spec.extras.push_back(
+      {"model.embed_tokens_per_layer", TensorRole::embedding, vocab, total, true});
+  spec.extras.push_back(
+      {"model.per_layer_model_projection", TensorRole::other, total, spec.hidden_size, true});
   spec.extras.push_back({"model.per_layer_projection_norm", TensorRole::norm, 1, width, false});
   add_layer_extra(spec, {"per_layer_input_gate", TensorRole::other, width, spec.hidden_size, true});
   add_layer_extra(spec, {"per_layer_projection", TensorRole::other, spec.hidden_size, width, true});
-  add_layer_extra(spec, {"post_per_layer_input_norm", TensorRole::norm, 1, spec.hidden_size, false});
+  add_layer_extra(spec,
+                  {"post_per_layer_input_norm", TensorRole::norm, 1, spec.hidden_size, false});
 }
 
 /// Widths of the dense blocks, one number or one per layer.
 std::vector<uint64_t> read_widths(ConfigView& view, uint64_t num_layers) {
-  if (const auto widths = view.per_layer("intermediate_size", num_layers, kDimRange)) return *widths;
+  if (const auto widths = view.per_layer("intermediate_size", num_layers, kDimRange))
+    return *widths;
   if (!view.given("intermediate_size")) view.require("intermediate_size");
   return std::vector<uint64_t>(static_cast<size_t>(num_layers), 1);
 }
@@ -57,7 +63,8 @@ void add_laurel_and_altup(Import& import) {
   const uint64_t hidden = spec.hidden_size;
   const uint64_t rank = view.u64_or("laurel_rank", 64);
   const uint64_t streams = view.u64_or("altup_num_inputs", 4, {1, 64});
-  for (std::string_view key : {"altup_active_idx", "activation_sparsity_pattern", "altup_coef_clip", "altup_correct_scale"}) {
+  for (std::string_view key : {"altup_active_idx", "activation_sparsity_pattern", "altup_coef_clip",
+                               "altup_correct_scale"}) {
     view.ignore(key);
   }
   add_layer_extra(spec, {"laurel.linear_left", TensorRole::other, rank, hidden, true});
@@ -65,13 +72,16 @@ void add_laurel_and_altup(Import& import) {
   add_layer_extra(spec, {"laurel.post_laurel_norm", TensorRole::norm, 1, hidden, false});
   add_layer_extra(spec, {"altup.correct_output_scale", TensorRole::other, 1, hidden, false});
   add_layer_extra(spec, {"altup.correction_coefs", TensorRole::other, streams, streams, false});
-  add_layer_extra(spec, {"altup.prediction_coefs", TensorRole::other, streams * streams, streams, false});
+  add_layer_extra(spec,
+                  {"altup.prediction_coefs", TensorRole::other, streams * streams, streams, false});
   add_layer_extra(spec, {"altup.modality_router", TensorRole::other, streams, hidden, false});
   add_layer_extra(spec, {"altup.router_norm", TensorRole::norm, 1, hidden, false});
   for (uint64_t i = 1; i < streams; ++i) {
     const std::string index = std::to_string(i - 1);
-    spec.extras.push_back({"model.altup_projections." + index, TensorRole::other, hidden, hidden, true});
-    spec.extras.push_back({"model.altup_unembed_projections." + index, TensorRole::other, hidden, hidden, true});
+    spec.extras.push_back(
+        {"model.altup_projections." + index, TensorRole::other, hidden, hidden, true});
+    spec.extras.push_back(
+        {"model.altup_unembed_projections." + index, TensorRole::other, hidden, hidden, true});
   }
 }
 
@@ -80,8 +90,10 @@ void add_unused_projections(ModelSpec& spec) {
   for (Layer& layer : spec.layers) {
     const auto& a = std::get<Attention>(layer.mixers.front());
     if (!a.cache_shared_with) continue;
-    layer.extras.push_back({"self_attn.k_proj", TensorRole::attention_k, a.num_kv_heads * a.head_dim, spec.hidden_size, true});
-    layer.extras.push_back({"self_attn.v_proj", TensorRole::attention_v, a.num_kv_heads * a.v_head_dim, spec.hidden_size, true});
+    layer.extras.push_back({"self_attn.k_proj", TensorRole::attention_k,
+                            a.num_kv_heads * a.head_dim, spec.hidden_size, true});
+    layer.extras.push_back({"self_attn.v_proj", TensorRole::attention_v,
+                            a.num_kv_heads * a.v_head_dim, spec.hidden_size, true});
   }
 }
 
@@ -110,7 +122,8 @@ void add_gemma4_experts(Import& import, const Traits& traits) {
     layer.ffn = moe;
     layer.norms.insert(layer.norms.end(), 3, spec.hidden_size);
     layer.extras.push_back({"router.scale", TensorRole::router, 1, spec.hidden_size, false});
-    layer.extras.push_back({"router.per_expert_scale", TensorRole::router, 1, moe.num_experts, false});
+    layer.extras.push_back(
+        {"router.per_expert_scale", TensorRole::router, 1, moe.num_experts, false});
   }
 }
 
@@ -133,7 +146,8 @@ void build_layers(Import& import, const Traits& traits, uint64_t num_layers) {
 
 std::vector<LayerSpan> spans_of(const ModelSpec& spec) {
   std::vector<LayerSpan> spans;
-  for (const Layer& layer : spec.layers) spans.push_back({std::get<Attention>(layer.mixers.front()).window_tokens, 0});
+  for (const Layer& layer : spec.layers)
+    spans.push_back({std::get<Attention>(layer.mixers.front()).window_tokens, 0});
   return spans;
 }
 
@@ -164,7 +178,8 @@ void build_gemma4(Import& import, const Traits& traits) {
   ConfigView& view = import.text();
   widen_full_layers(import, spans_of(import.spec));
   if (view.flag("use_double_wide_mlp", false)) double_shared_widths(import.spec);
-  for (std::string_view key : {"expert_intermediate_size", "num_experts", "num_experts_per_tok", "moe_intermediate_size"}) {
+  for (std::string_view key : {"expert_intermediate_size", "num_experts", "num_experts_per_tok",
+                               "moe_intermediate_size"}) {
     if (!view.flag("enable_moe_block", false)) view.ignore(key);
   }
   if (view.flag("enable_moe_block", false)) add_gemma4_experts(import, traits);

@@ -12,7 +12,8 @@ std::vector<bool> read_chunked(ConfigView& view, uint64_t num_layers) {
   if (rope && !rope->empty()) return std::vector<bool>(rope->begin(), rope->end());
   const uint64_t interval = view.u64_or("no_rope_layer_interval", 4, kLayerRange);
   std::vector<bool> chunked;
-  for (uint64_t i = 0; i < num_layers; ++i) chunked.push_back((i + 1) % interval != 0);
+  for (uint64_t i = 0; i < num_layers; ++i)
+    chunked.push_back((i + 1) % interval != 0);
   return chunked;
 }
 
@@ -28,7 +29,8 @@ void set_chunks(Import& import) {
   std::vector<bool> chunked;
   const uint64_t num_layers = import.spec.layers.size();
   if (is_empty_list(view, "no_rope_layers")) {
-    for (uint64_t i = 0; i < num_layers; ++i) chunked.push_back((i + 1) % 4 != 0);
+    for (uint64_t i = 0; i < num_layers; ++i)
+      chunked.push_back((i + 1) % 4 != 0);
   } else {
     chunked = read_chunked(view, num_layers);
   }
@@ -49,26 +51,31 @@ uint64_t nas_width(double multiple, uint64_t hidden) {
 }
 
 void unsupported(ConfigView& view, std::string_view key, std::string reason) {
-  view.error(ErrorCode::model_unsupported, key, {{"what", std::string(key)}, {"reason", std::move(reason)}});
+  view.error(ErrorCode::model_unsupported, key,
+             {{"what", std::string(key)}, {"reason", std::move(reason)}});
 }
 
 void read_nas_attention(Import& import, ConfigView& block, const Attention& base, Layer& layer) {
-  for (std::string_view key : {"sparsify", "use_prefill_window_in_sink_attention", "llama4"}) block.ignore(key);
+  for (std::string_view key : {"sparsify", "use_prefill_window_in_sink_attention", "llama4"})
+    block.ignore(key);
   if (block.flag("no_op", false)) return;
   layer.norms.push_back(import.spec.hidden_size);
   if (block.flag("replace_with_linear", false)) {
-    layer.extras.push_back({"self_attn.linear_attn", TensorRole::attention_other, import.spec.hidden_size, import.spec.hidden_size, true});
+    layer.extras.push_back({"self_attn.linear_attn", TensorRole::attention_other,
+                            import.spec.hidden_size, import.spec.hidden_size, true});
     return;
   }
   for (std::string_view key : {"window_length", "num_sink_tokens", "unshifted_sink"}) {
     const json::Value* value = block.raw(key);
-    const bool is_off = value == nullptr || (value->as_boolean() != nullptr && !*value->as_boolean());
+    const bool is_off =
+        value == nullptr || (value->as_boolean() != nullptr && !*value->as_boolean());
     if (!is_off) unsupported(block, key, "its cache has not been described");
   }
   Attention attention = base;
   const uint64_t group = block.require("n_heads_in_group", kHeadRange);
   if (attention.num_heads % group != 0) {
-    block.error(ErrorCode::model_heads_not_divisible, "n_heads_in_group", {{"heads", attention.num_heads}, {"kv_heads", group}});
+    block.error(ErrorCode::model_heads_not_divisible, "n_heads_in_group",
+                {{"heads", attention.num_heads}, {"kv_heads", group}});
     return;
   }
   attention.num_kv_heads = attention.num_heads / group;
@@ -89,17 +96,20 @@ void read_nas_ffn(Import& import, ConfigView& block, Layer& layer) {
   const auto width = block.u64("intermediate_size", kDimRange);
   ffn.intermediate_size = width ? *width : nas_width(multiple.value_or(0), hidden);
   if (ffn.intermediate_size == 0) {
-    block.error(ErrorCode::model_missing_dimension, "ffn_mult", {{"key", std::string("ffn_mult")}, {"model_type", std::string("nemotron-nas")}});
+    block.error(ErrorCode::model_missing_dimension, "ffn_mult",
+                {{"key", std::string("ffn_mult")}, {"model_type", std::string("nemotron-nas")}});
   }
   layer.ffn = ffn;
 }
 
-void read_nas_block(Import& import, const json::Value& value, const std::string& path, const Attention& base, Layer& layer) {
+void read_nas_block(Import& import, const json::Value& value, const std::string& path,
+                    const Attention& base, Layer& layer) {
   ConfigView block(value, path, import.errors, import.notes);
   for (std::string_view part : {"attention", "ffn"}) {
     const json::Value* inner = block.reader().object(part);
     if (inner == nullptr) {
-      block.error(ErrorCode::model_missing_dimension, part, {{"key", std::string(part)}, {"model_type", std::string("nemotron-nas")}});
+      block.error(ErrorCode::model_missing_dimension, part,
+                  {{"key", std::string(part)}, {"model_type", std::string("nemotron-nas")}});
       continue;
     }
     ConfigView view(*inner, block.path_to(part), import.errors, import.notes);
@@ -132,7 +142,9 @@ void build_nemotron_nas(Import& import, const Traits& traits) {
   const uint64_t num_layers = read_model_dims(import, traits);
   const json::Value::Array* blocks = view.reader().array("block_configs");
   if (blocks == nullptr || blocks->size() != num_layers) {
-    view.bad_pattern("block_configs", num_layers, blocks == nullptr ? "it is missing" : "it has " + std::to_string(blocks->size()) + " items");
+    view.bad_pattern("block_configs", num_layers,
+                     blocks == nullptr ? "it is missing"
+                                       : "it has " + std::to_string(blocks->size()) + " items");
     return;
   }
   const Attention base = read_attention(import, traits);
@@ -140,7 +152,8 @@ void build_nemotron_nas(Import& import, const Traits& traits) {
   read_flag(view, traits.mlp_bias);
   std::vector<Layer> layers(blocks->size());
   for (size_t i = 0; i < layers.size() && !import.failed(); ++i) {
-    read_nas_block(import, (*blocks)[i], json::pointer_to(view.path_to("block_configs"), uint64_t{i}), base, layers[i]);
+    read_nas_block(import, (*blocks)[i],
+                   json::pointer_to(view.path_to("block_configs"), uint64_t{i}), base, layers[i]);
   }
   import.spec.layers = std::move(layers);
 }
@@ -148,10 +161,13 @@ void build_nemotron_nas(Import& import, const Traits& traits) {
 void adjust_molmo(Import& import) {
   ConfigView& view = import.text();
   // intermediate_size counts both halves of the gated block; the table has rows for image tokens.
-  for (Layer& layer : import.spec.layers) std::get<DenseFfn>(layer.ffn).intermediate_size /= 2;
+  for (Layer& layer : import.spec.layers)
+    std::get<DenseFfn>(layer.ffn).intermediate_size /= 2;
   const uint64_t extra_rows = view.u64_or("additional_vocab_size", 128);
-  for (std::string_view key : {"embedding_size", "norm_after", "attention_layer_norm"}) view.ignore(key);
-  import.spec.extras.push_back({"model.transformer.wte.new_embedding", TensorRole::embedding, extra_rows, import.spec.hidden_size, true});
+  for (std::string_view key : {"embedding_size", "norm_after", "attention_layer_norm"})
+    view.ignore(key);
+  import.spec.extras.push_back({"model.transformer.wte.new_embedding", TensorRole::embedding,
+                                extra_rows, import.spec.hidden_size, true});
 }
 
 void adjust_eagle3(Import& import) {
@@ -167,7 +183,8 @@ void adjust_eagle3(Import& import) {
     const auto& a = std::get<Attention>(layer.mixers.front());
     const uint64_t rows = a.head_dim * (a.num_heads + 2 * a.num_kv_heads);
     // Attention reads the embedding beside the hidden state: twice the input width.
-    layer.extras.push_back({"self_attn.qkv_proj.embedding_half", TensorRole::attention_qkv, rows, hidden, true});
+    layer.extras.push_back(
+        {"self_attn.qkv_proj.embedding_half", TensorRole::attention_qkv, rows, hidden, true});
     layer.norms.push_back(hidden);
   }
 }
@@ -180,11 +197,16 @@ void adjust_cogvlm(Import& import) {
     const auto& ffn = std::get<DenseFfn>(layer.ffn);
     const uint64_t rows = a.head_dim * (a.num_heads + 2 * a.num_kv_heads);
     // A second set of weights for image tokens.
-    layer.extras.push_back({"self_attn.vision_expert_query_key_value", TensorRole::attention_qkv, rows, hidden, true});
-    layer.extras.push_back({"self_attn.vision_expert_dense", TensorRole::attention_output, hidden, a.num_heads * a.v_head_dim, true});
-    layer.extras.push_back({"mlp.vision_mlp.gate_proj", TensorRole::mlp_gate, ffn.intermediate_size, hidden, true});
-    layer.extras.push_back({"mlp.vision_mlp.up_proj", TensorRole::mlp_up, ffn.intermediate_size, hidden, true});
-    layer.extras.push_back({"mlp.vision_mlp.down_proj", TensorRole::mlp_down, hidden, ffn.intermediate_size, true});
+    layer.extras.push_back(
+        {"self_attn.vision_expert_query_key_value", TensorRole::attention_qkv, rows, hidden, true});
+    layer.extras.push_back({"self_attn.vision_expert_dense", TensorRole::attention_output, hidden,
+                            a.num_heads * a.v_head_dim, true});
+    layer.extras.push_back(
+        {"mlp.vision_mlp.gate_proj", TensorRole::mlp_gate, ffn.intermediate_size, hidden, true});
+    layer.extras.push_back(
+        {"mlp.vision_mlp.up_proj", TensorRole::mlp_up, ffn.intermediate_size, hidden, true});
+    layer.extras.push_back(
+        {"mlp.vision_mlp.down_proj", TensorRole::mlp_down, hidden, ffn.intermediate_size, true});
   }
 }
 

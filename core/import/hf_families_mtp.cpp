@@ -5,7 +5,8 @@ namespace vramgauge::hf {
 namespace {
 
 uint64_t read_num_mtp(ConfigView& view) {
-  for (std::string_view key : {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}) {
+  for (std::string_view key :
+       {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}) {
     if (view.given(key)) return view.u64_or(key, 0, {0, kLayerRange.max});
   }
   return 0;
@@ -24,7 +25,8 @@ void add_mtp_layers(Import& import, const Traits& traits) {
   layer.extras.push_back({"shared_head.norm", TensorRole::mtp, 1, hidden, false});
   if (traits.mtp == MtpKind::own_embeddings) {
     layer.extras.push_back({"embed_tokens", TensorRole::mtp, import.spec.vocab_size, hidden, true});
-    layer.extras.push_back({"shared_head.head", TensorRole::mtp, import.spec.vocab_size, hidden, true});
+    layer.extras.push_back(
+        {"shared_head.head", TensorRole::mtp, import.spec.vocab_size, hidden, true});
   }
   import.spec.mtp_layers.assign(static_cast<size_t>(num_mtp), layer);
 }

@@ -1,4 +1,5 @@
-// Families whose windowed and full layers have different heads, or whose sparse layers keep an index.
+// Families whose windowed and full layers have different heads, or whose sparse layers keep an
+// index.
 #include "import/hf_families_adjust.h"
 #include "import/hf_families_adjust_moe.h"
 #include "import/hf_families_special.h"
@@ -10,7 +11,8 @@ namespace {
 void add_head_gates(ModelSpec& spec) {
   for (Layer& layer : spec.layers) {
     const auto& a = std::get<Attention>(layer.mixers.front());
-    layer.extras.push_back({"self_attn.g_proj", TensorRole::attention_other, a.num_heads, spec.hidden_size, true});
+    layer.extras.push_back(
+        {"self_attn.g_proj", TensorRole::attention_other, a.num_heads, spec.hidden_size, true});
   }
 }
 
@@ -66,8 +68,10 @@ void add_step3_mtp(Import& import) {
     ffn.intermediate_size = view.require("intermediate_size");
     mtp.ffn = ffn;
     mtp.extras.push_back({"eh_proj", TensorRole::mtp, hidden, 2 * hidden, true});
-    for (const char* norm : {"enorm", "hnorm", "transformer.shared_head.norm"}) mtp.extras.push_back({norm, TensorRole::mtp, 1, hidden, false});
-    mtp.extras.push_back({"transformer.shared_head.output", TensorRole::mtp, spec.vocab_size, hidden, true});
+    for (const char* norm : {"enorm", "hnorm", "transformer.shared_head.norm"})
+      mtp.extras.push_back({norm, TensorRole::mtp, 1, hidden, false});
+    mtp.extras.push_back(
+        {"transformer.shared_head.output", TensorRole::mtp, spec.vocab_size, hidden, true});
     spec.mtp_layers.assign(static_cast<size_t>(num_mtp), mtp);
     return;
   }
@@ -78,7 +82,8 @@ void add_step3_mtp(Import& import) {
 void adjust_step3(Import& import) {
   ConfigView& view = import.text();
   read_window_heads(import);
-  for (std::string_view key : {"moe_layer_offset", "moe_every_n_layer", "share_q_dim", "use_mfa"}) view.ignore(key);
+  for (std::string_view key : {"moe_layer_offset", "moe_every_n_layer", "share_q_dim", "use_mfa"})
+    view.ignore(key);
   if (view.flag("use_head_wise_attn_gate", true)) add_head_gates(import.spec);
   add_step3_mtp(import);
 }
@@ -86,15 +91,19 @@ void adjust_step3(Import& import) {
 void adjust_laguna(Import& import) {
   ConfigView& view = import.text();
   ModelSpec& spec = import.spec;
-  const auto heads = view.per_layer("num_attention_heads_per_layer", spec.layers.size(), kHeadRange);
+  const auto heads =
+      view.per_layer("num_attention_heads_per_layer", spec.layers.size(), kHeadRange);
   for (size_t i = 0; heads && i < spec.layers.size(); ++i) {
     auto& a = std::get<Attention>(spec.layers[i].mixers.front());
     a.num_heads = (*heads)[i];
     if (a.num_heads % a.num_kv_heads == 0) continue;
-    view.error(ErrorCode::model_heads_not_divisible, "num_attention_heads_per_layer", {{"heads", a.num_heads}, {"kv_heads", a.num_kv_heads}});
+    view.error(ErrorCode::model_heads_not_divisible, "num_attention_heads_per_layer",
+               {{"heads", a.num_heads}, {"kv_heads", a.num_kv_heads}});
     return;
   }
-  for (std::string_view key : {"gating", "gating_types", "use_bidirectional_attention", "moe_router_logit_softcapping"}) view.ignore(key);
+  for (std::string_view key :
+       {"gating", "gating_types", "use_bidirectional_attention", "moe_router_logit_softcapping"})
+    view.ignore(key);
   add_head_gates(spec);
 }
 
@@ -108,11 +117,15 @@ void build_minimax_m3(Import& import, const Traits& traits) {
   if (view.flag("attention_output_gate", false)) {
     for_each_attention(spec, [](Attention& a) { a.output_gate = true; });
   }
-  for (std::string_view key : {"qk_norm_type", "num_mtp_modules", "mtp_transformer_layers", "use_mtp"}) view.ignore(key);
+  for (std::string_view key :
+       {"qk_norm_type", "num_mtp_modules", "mtp_transformer_layers", "use_mtp"})
+    view.ignore(key);
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     Layer& layer = spec.layers[i];
-    if (auto* dense = std::get_if<DenseFfn>(&layer.ffn); dense != nullptr && dense_width) dense->intermediate_size = *dense_width;
-    if (sparse && sparse->is_sparse[i] != 0) std::get<Attention>(layer.mixers.front()).indexer = sparse->indexer;
+    if (auto* dense = std::get_if<DenseFfn>(&layer.ffn); dense != nullptr && dense_width)
+      dense->intermediate_size = *dense_width;
+    if (sparse && sparse->is_sparse[i] != 0)
+      std::get<Attention>(layer.mixers.front()).indexer = sparse->indexer;
   }
 }
 
@@ -136,7 +149,9 @@ void adjust_mimo_v2(Import& import) {
     a.v_head_dim = view.u64_or("swa_v_head_dim", a.v_head_dim, kDimRange);
     a.has_sinks = view.flag("add_swa_attention_sink_bias", false);
   }
-  for (std::string_view key : {"swa_rope_theta", "add_full_attention_sink_bias", "attention_value_scale"}) view.ignore(key);
+  for (std::string_view key :
+       {"swa_rope_theta", "add_full_attention_sink_bias", "attention_value_scale"})
+    view.ignore(key);
 }
 
 }  // namespace vramgauge::hf

@@ -39,19 +39,24 @@ std::vector<bool> mask_of(const std::vector<uint64_t>& layers, uint64_t num_laye
 std::optional<std::vector<bool>> read_explicit_mask(ConfigView& view, uint64_t num_layers) {
   if (const auto types = view.strings("mlp_layer_types")) {
     if (types->size() != num_layers) {
-      view.bad_pattern("mlp_layer_types", num_layers, "it has " + std::to_string(types->size()) + " items");
+      view.bad_pattern("mlp_layer_types", num_layers,
+                       "it has " + std::to_string(types->size()) + " items");
       return std::nullopt;
     }
     std::vector<bool> mask;
-    for (const std::string& type : *types) mask.push_back(type == "sparse" || type == "moe");
+    for (const std::string& type : *types)
+      mask.push_back(type == "sparse" || type == "moe");
     return mask;
   }
-  if (const json::Value* text = view.raw("moe_layers_enum"); text != nullptr && text->as_string() != nullptr) {
-    if (const auto layers = parse_enumeration(*text->as_string())) return mask_of(*layers, num_layers);
+  if (const json::Value* text = view.raw("moe_layers_enum");
+      text != nullptr && text->as_string() != nullptr) {
+    if (const auto layers = parse_enumeration(*text->as_string()))
+      return mask_of(*layers, num_layers);
     view.bad_pattern("moe_layers_enum", num_layers, "it is not a list of numbers");
     return std::nullopt;
   }
-  if (const json::Value* value = view.raw("moe_layers"); value != nullptr && value->as_array() != nullptr) {
+  if (const json::Value* value = view.raw("moe_layers");
+      value != nullptr && value->as_array() != nullptr) {
     if (const auto layers = view.list("moe_layers")) return mask_of(*layers, num_layers);
   }
   const json::Value* frequency = view.raw("moe_layer_freq");
@@ -67,14 +72,17 @@ std::optional<std::vector<bool>> read_explicit_mask(ConfigView& view, uint64_t n
 
 std::vector<bool> read_moe_mask(ConfigView& view, uint64_t num_layers, uint64_t first_dense) {
   if (auto mask = read_explicit_mask(view, num_layers)) {
-    for (std::string_view key : {"first_k_dense_replace", "moe_layer_freq", "decoder_sparse_step", "mlp_only_layers"}) view.ignore(key);
+    for (std::string_view key :
+         {"first_k_dense_replace", "moe_layer_freq", "decoder_sparse_step", "mlp_only_layers"})
+      view.ignore(key);
     return *mask;
   }
   const auto first_given = view.u64("first_k_dense_replace");
   const uint64_t first = first_given.value_or(first_dense);
-  if (!first_given && first_dense != 0) view.assume("first_k_dense_replace", std::to_string(first_dense));
-  const bool has_end = view.given("moe_layer_end_index") &&
-                       view.raw("moe_layer_end_index")->as_u64().has_value();
+  if (!first_given && first_dense != 0)
+    view.assume("first_k_dense_replace", std::to_string(first_dense));
+  const bool has_end =
+      view.given("moe_layer_end_index") && view.raw("moe_layer_end_index")->as_u64().has_value();
   const uint64_t last = has_end ? view.u64_or("moe_layer_end_index", num_layers) : num_layers;
   view.ignore("moe_layer_end_index");
   const uint64_t every = view.u64_or("moe_layer_freq", 1, kLayerRange);
@@ -84,8 +92,10 @@ std::vector<bool> read_moe_mask(ConfigView& view, uint64_t num_layers, uint64_t 
   const auto dense_layers = view.list("mlp_only_layers").value_or(std::vector<uint64_t>());
   std::vector<bool> mask;
   for (uint64_t layer = 0; layer < num_layers; ++layer) {
-    const bool is_listed = std::find(dense_layers.begin(), dense_layers.end(), layer) != dense_layers.end();
-    mask.push_back(layer >= first && layer <= last && layer % every == 0 && (layer + 1) % step == 0 && !is_listed);
+    const bool is_listed =
+        std::find(dense_layers.begin(), dense_layers.end(), layer) != dense_layers.end();
+    mask.push_back(layer >= first && layer <= last && layer % every == 0 &&
+                   (layer + 1) % step == 0 && !is_listed);
   }
   return mask;
 }
@@ -111,11 +121,14 @@ MoeFfn read_moe_ffn(ConfigView& view, const Traits& traits) {
   moe.num_experts_per_tok = view.require("num_experts_per_tok", kExpertRange);
   if (moe.num_experts_per_tok > moe.num_experts) {
     view.error(ErrorCode::value_out_of_range, "num_experts_per_tok",
-               {{"key", std::string("num_experts_per_tok")}, {"value", moe.num_experts_per_tok},
-                {"min", uint64_t{1}}, {"max", moe.num_experts}});
+               {{"key", std::string("num_experts_per_tok")},
+                {"value", moe.num_experts_per_tok},
+                {"min", uint64_t{1}},
+                {"max", moe.num_experts}});
   }
   const bool has_own_width = view.u64("moe_intermediate_size", kDimRange).has_value();
-  moe.moe_intermediate_size = view.require(has_own_width ? "moe_intermediate_size" : "intermediate_size");
+  moe.moe_intermediate_size =
+      view.require(has_own_width ? "moe_intermediate_size" : "intermediate_size");
   const uint64_t num_shared = view.u64_or("n_shared_experts", 0, {0, kExpertRange.max});
   const auto shared = view.u64("shared_expert_intermediate_size");
   moe.shared_intermediate_size = shared.value_or(num_shared * moe.moe_intermediate_size);
@@ -139,7 +152,8 @@ std::vector<Ffn> read_ffns(Import& import, const Traits& traits, uint64_t num_la
   const DenseFfn dense = needs_dense ? read_dense_ffn(import, traits) : DenseFfn{};
   if (!needs_dense) view.ignore("intermediate_size");
   std::vector<Ffn> ffns;
-  for (const bool is_moe : mask) ffns.push_back(is_moe ? Ffn(moe) : Ffn(dense));
+  for (const bool is_moe : mask)
+    ffns.push_back(is_moe ? Ffn(moe) : Ffn(dense));
   return ffns;
 }
 

@@ -37,8 +37,9 @@ RoleGroup role_group(TensorRole role) {
 }
 
 std::string_view role_group_name(RoleGroup group) {
-  constexpr std::string_view kNames[kNumRoleGroups] = {"embedding", "attention", "recurrent", "mlp",    "expert", "router",
-                                                       "norm",      "output",    "vision",    "audio",  "mtp",    "other"};
+  constexpr std::string_view kNames[kNumRoleGroups] = {
+      "embedding", "attention", "recurrent", "mlp",   "expert", "router",
+      "norm",      "output",    "vision",    "audio", "mtp",    "other"};
   return kNames[static_cast<size_t>(group)];
 }
 
@@ -60,12 +61,15 @@ ParameterCount count_parameters(const std::vector<WeightTensor>& tensors) {
       count.towers += elements;
     } else {
       count.text += elements;
-      count.active += CheckedU64(tensor.rows) * CheckedU64(tensor.cols) * CheckedU64(tensor.active_count);
+      count.active +=
+          CheckedU64(tensor.rows) * CheckedU64(tensor.cols) * CheckedU64(tensor.active_count);
     }
   }
   return count;
 }
 
-ParameterCount count_parameters(const ModelSpec& spec) { return count_parameters(weight_tensors(spec)); }
+ParameterCount count_parameters(const ModelSpec& spec) {
+  return count_parameters(weight_tensors(spec));
+}
 
 }  // namespace vramgauge

@@ -36,14 +36,16 @@ void add_layer(LayerWeights& weights, const Layer& layer) {
     std::visit([&](const auto& m) { add_mixer_weights(weights, m); }, mixer);
   }
   add_ffn_weights(weights, layer.ffn);
-  for (const ExtraTensor& extra : layer.extras) add_extra(weights, extra);
+  for (const ExtraTensor& extra : layer.extras)
+    add_extra(weights, extra);
 }
 
 void add_embeddings(LayerWeights& weights, const ModelSpec& spec) {
   const uint64_t dim = spec.embedding_dim != 0 ? spec.embedding_dim : spec.hidden_size;
   weights.matrix("model.embed_tokens", Role::embedding, spec.vocab_size, dim);
   if (spec.position_embeddings != 0) {
-    weights.matrix("model.embed_positions", Role::position_embedding, spec.position_embeddings, spec.hidden_size);
+    weights.matrix("model.embed_positions", Role::position_embedding, spec.position_embeddings,
+                   spec.hidden_size);
   }
 }
 
@@ -52,7 +54,8 @@ void add_head(LayerWeights& weights, const ModelSpec& spec) {
     weights.vector("model.norm", Role::norm, spec.hidden_size);
     if (spec.norm_bias) weights.vector("model.norm.bias", Role::norm, spec.hidden_size);
   }
-  for (const ExtraTensor& extra : spec.extras) add_extra(weights, extra);
+  for (const ExtraTensor& extra : spec.extras)
+    add_extra(weights, extra);
   const uint64_t dim = spec.embedding_dim != 0 ? spec.embedding_dim : spec.hidden_size;
   if (!spec.tie_word_embeddings) weights.matrix("lm_head", Role::output, spec.vocab_size, dim);
   if (spec.output_bias) weights.vector("lm_head.bias", Role::output, spec.vocab_size);
@@ -62,16 +65,18 @@ void add_mtp(std::vector<WeightTensor>& out, const ModelSpec& spec) {
   const size_t first = out.size();
   for (size_t i = 0; i < spec.mtp_layers.size(); ++i) {
     const std::string index = std::to_string(spec.layers.size() + i);
-    LayerWeights weights(out, "model.layers." + index + ".", static_cast<int64_t>(spec.layers.size() + i),
-                         spec.hidden_size);
+    LayerWeights weights(out, "model.layers." + index + ".",
+                         static_cast<int64_t>(spec.layers.size() + i), spec.hidden_size);
     add_layer(weights, spec.mtp_layers[i]);
   }
-  for (size_t i = first; i < out.size(); ++i) out[i].role = Role::mtp;
+  for (size_t i = first; i < out.size(); ++i)
+    out[i].role = Role::mtp;
 }
 
 }  // namespace
 
-void LayerWeights::add(std::string_view name, TensorRole role, uint64_t rows, uint64_t cols, bool is_matrix) {
+void LayerWeights::add(std::string_view name, TensorRole role, uint64_t rows, uint64_t cols,
+                       bool is_matrix) {
   if (rows == 0 || cols == 0) return;
   WeightTensor tensor;
   tensor.name = prefix_ + std::string(name);
@@ -83,7 +88,8 @@ void LayerWeights::add(std::string_view name, TensorRole role, uint64_t rows, ui
   out_.push_back(std::move(tensor));
 }
 
-void LayerWeights::matrix(std::string_view name, TensorRole role, uint64_t rows, uint64_t cols, bool bias) {
+void LayerWeights::matrix(std::string_view name, TensorRole role, uint64_t rows, uint64_t cols,
+                          bool bias) {
   add(name, role, rows, cols, true);
   if (bias) add(std::string(name) + ".bias", role, 1, rows, false);
 }
@@ -109,12 +115,14 @@ std::vector<WeightTensor> weight_tensors(const ModelSpec& spec) {
   LayerWeights model(out, "", -1, spec.hidden_size);
   add_embeddings(model, spec);
   for (size_t i = 0; i < spec.layers.size(); ++i) {
-    LayerWeights weights(out, "model.layers." + std::to_string(i) + ".", static_cast<int64_t>(i), spec.hidden_size);
+    LayerWeights weights(out, "model.layers." + std::to_string(i) + ".", static_cast<int64_t>(i),
+                         spec.hidden_size);
     add_layer(weights, spec.layers[i]);
   }
   add_head(model, spec);
   add_mtp(out, spec);
-  for (const Tower& tower : spec.towers) out.insert(out.end(), tower.tensors.begin(), tower.tensors.end());
+  for (const Tower& tower : spec.towers)
+    out.insert(out.end(), tower.tensors.begin(), tower.tensors.end());
   return out;
 }
 

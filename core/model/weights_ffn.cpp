@@ -19,16 +19,19 @@ void add_dense(LayerWeights& layer, const DenseFfn& ffn) {
 }
 
 /// One projection of every expert, with its bias when the family has one.
-void add_expert(LayerWeights& layer, const MoeFfn& moe, const std::string& name, Role role, uint64_t rows, uint64_t cols) {
+void add_expert(LayerWeights& layer, const MoeFfn& moe, const std::string& name, Role role,
+                uint64_t rows, uint64_t cols) {
   layer.experts(name, role, rows, cols, moe.num_experts, moe.num_experts_per_tok);
-  if (moe.bias) layer.experts(name + ".bias", role, 1, rows, moe.num_experts, moe.num_experts_per_tok);
+  if (moe.bias)
+    layer.experts(name + ".bias", role, 1, rows, moe.num_experts, moe.num_experts_per_tok);
 }
 
 void add_shared(LayerWeights& layer, const MoeFfn& moe) {
   const uint64_t hidden = layer.hidden_size();
   const uint64_t width = moe.shared_intermediate_size;
   if (width == 0) return;
-  if (moe.is_gated) layer.matrix("mlp.shared_experts.gate_proj", Role::shared_expert_gate, width, hidden);
+  if (moe.is_gated)
+    layer.matrix("mlp.shared_experts.gate_proj", Role::shared_expert_gate, width, hidden);
   layer.matrix("mlp.shared_experts.up_proj", Role::shared_expert_up, width, hidden);
   layer.matrix("mlp.shared_experts.down_proj", Role::shared_expert_down, hidden, width);
   if (moe.has_shared_gate) layer.matrix("mlp.shared_expert_gate", Role::router, 1, hidden);
@@ -39,8 +42,10 @@ void add_moe(LayerWeights& layer, const MoeFfn& moe) {
   const uint64_t expert_hidden = moe.expert_hidden_size != 0 ? moe.expert_hidden_size : hidden;
   const uint64_t width = moe.moe_intermediate_size;
   layer.matrix("mlp.gate", Role::router, moe.num_experts, hidden, moe.router_bias);
-  if (moe.has_correction_bias) layer.vector("mlp.gate.e_score_correction_bias", Role::router, moe.num_experts);
-  if (moe.is_gated) add_expert(layer, moe, "mlp.experts.gate_proj", Role::expert_gate, width, expert_hidden);
+  if (moe.has_correction_bias)
+    layer.vector("mlp.gate.e_score_correction_bias", Role::router, moe.num_experts);
+  if (moe.is_gated)
+    add_expert(layer, moe, "mlp.experts.gate_proj", Role::expert_gate, width, expert_hidden);
   add_expert(layer, moe, "mlp.experts.up_proj", Role::expert_up, width, expert_hidden);
   add_expert(layer, moe, "mlp.experts.down_proj", Role::expert_down, expert_hidden, width);
   add_shared(layer, moe);

@@ -12,14 +12,17 @@ namespace vramgauge {
 /// Collects the tensors of one layer under its name prefix.
 class LayerWeights {
  public:
-  LayerWeights(std::vector<WeightTensor>& out, std::string prefix, int64_t layer, uint64_t hidden_size)
+  LayerWeights(std::vector<WeightTensor>& out, std::string prefix, int64_t layer,
+               uint64_t hidden_size)
       : out_(out), prefix_(std::move(prefix)), layer_(layer), hidden_size_(hidden_size) {}
 
   uint64_t hidden_size() const { return hidden_size_; }
   /// A matrix of `rows` output and `cols` input features, with a bias vector of `rows` if asked.
-  void matrix(std::string_view name, TensorRole role, uint64_t rows, uint64_t cols, bool bias = false);
+  void matrix(std::string_view name, TensorRole role, uint64_t rows, uint64_t cols,
+              bool bias = false);
   void vector(std::string_view name, TensorRole role, uint64_t elements);
-  /// A tensor that is never quantised although it has two dimensions (convolutions, state matrices).
+  /// A tensor that is never quantised although it has two dimensions (convolutions, state
+  /// matrices).
   void plain(std::string_view name, TensorRole role, uint64_t rows, uint64_t cols);
   /// `count` equal matrices, of which a token uses `active_count`.
   void experts(std::string_view name, TensorRole role, uint64_t rows, uint64_t cols, uint64_t count,
