@@ -61,8 +61,8 @@ Category category_of(std::string_view name) {
   return Category::other;
 }
 
-uint64_t num_dims(const GgufTensor& tensor) {
-  for (uint64_t n = 4; n > 1; --n) {
+size_t num_dims(const GgufTensor& tensor) {
+  for (size_t n = 4; n > 1; --n) {
     if (tensor.dims[n - 1] > 1) return n;
   }
   return 1;
@@ -118,11 +118,11 @@ int64_t layer_of(std::string_view name) {
 }
 
 /// The order in which the quantiser meets the tensors: by layer, then by name.
-std::vector<uint64_t> visiting_order(const std::vector<GgufTensor>& tensors) {
-  std::vector<uint64_t> order(tensors.size());
-  for (uint64_t i = 0; i < order.size(); ++i)
+std::vector<size_t> visiting_order(const std::vector<GgufTensor>& tensors) {
+  std::vector<size_t> order(tensors.size());
+  for (size_t i = 0; i < order.size(); ++i)
     order[i] = i;
-  std::sort(order.begin(), order.end(), [&tensors](uint64_t a, uint64_t b) {
+  std::sort(order.begin(), order.end(), [&tensors](size_t a, size_t b) {
     const int64_t layer_a = layer_of(tensors[a].name);
     const int64_t layer_b = layer_of(tensors[b].name);
     if (layer_a != layer_b) return layer_a < layer_b;
@@ -369,7 +369,7 @@ Result<std::vector<GgufChoice>> choose_all(GgmlType base, GgmlType wide,
   const bool is_quantized = ggml_type_info(base).is_quantized();
   if (!is_quantized) wide = base;
   std::vector<GgufChoice> choices(tensors.size());
-  for (const uint64_t i : visiting_order(tensors)) {
+  for (const size_t i : visiting_order(tensors)) {
     const GgufTensor& tensor = tensors[i];
     choices[i].type = gguf_source_type(tensor, wide);
     if (!is_quantized || !is_quantized_by_engine(tensor)) continue;

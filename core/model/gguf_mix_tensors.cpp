@@ -121,7 +121,7 @@ class Converter {
 
   template <typename MixerType>
   const MixerType* mixer_of(const WeightTensor& tensor) const {
-    const auto index = static_cast<uint64_t>(tensor.layer);
+    const auto index = static_cast<size_t>(tensor.layer);
     if (index >= spec_.layers.size()) return nullptr;
     for (const Mixer& mixer : spec_.layers[index].mixers) {
       if (const auto* found = std::get_if<MixerType>(&mixer)) return found;

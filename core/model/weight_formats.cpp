@@ -11,7 +11,7 @@ namespace {
 class Tally {
  public:
   void add(RoleGroup group, const std::string& storage, CheckedU64 elements, CheckedU64 bytes) {
-    const auto index = static_cast<uint64_t>(group);
+    const auto index = static_cast<size_t>(group);
     group_elements_[index] += elements;
     group_bytes_[index] += bytes;
     Line& line = line_of(storage);
@@ -30,7 +30,7 @@ class Tally {
       elements += line.elements;
       if (!append(line, result)) return std::nullopt;
     }
-    for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
+    for (size_t i = 0; i < kNumRoleGroups; ++i) {
       result.bytes_by_group[i] = Bytes(group_bytes_[i].value_or(0));
       result.elements_by_group[i] = group_elements_[i].value_or(0);
     }
@@ -53,7 +53,7 @@ class Tally {
     const std::optional<Bytes> bytes = bytes_of(line.bytes);
     if (!bytes || !line.elements.valid()) return false;
     StorageLine out{line.storage, {}, line.elements.value_or(0), *bytes};
-    for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
+    for (size_t i = 0; i < kNumRoleGroups; ++i) {
       if (line.has_group[i]) out.groups.push_back(static_cast<RoleGroup>(i));
     }
     result.lines.push_back(std::move(out));
@@ -97,9 +97,9 @@ Result<FormattedWeights> format_ideal(const std::vector<WeightTensor>& tensors,
   // Rounded once per group, so that the parts add up to the whole.
   std::array<CheckedU64, kNumRoleGroups> elements{};
   for (const WeightTensor& tensor : tensors) {
-    elements[static_cast<uint64_t>(role_group(tensor.role))] += num_elements(tensor);
+    elements[static_cast<size_t>(role_group(tensor.role))] += num_elements(tensor);
   }
-  for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
+  for (size_t i = 0; i < kNumRoleGroups; ++i) {
     if (elements[i] == CheckedU64(uint64_t{0})) continue;
     add(static_cast<RoleGroup>(i), elements[i]);
   }
@@ -187,7 +187,7 @@ class GroupedFormatter {
  private:
   const GroupedLayout* layout_for(const WeightTensor& tensor) const {
     const FormatPart part = format_part_of(tensor.role);
-    if (format_.left_unquantised[static_cast<uint64_t>(part)]) return &native_;
+    if (format_.left_unquantised[static_cast<size_t>(part)]) return &native_;
     // A plain dtype holds everything; codes with scales hold only matrices.
     if (!tensor.is_matrix && layout_.bits < 16) return &native_;
     for (const PartFormat& other : format_.part_formats) {
@@ -294,7 +294,7 @@ Result<FormattedWeights> format_gguf(const std::vector<WeightTensor>& tensors,
   if (!choices) return fail(choices.error());
   Tally tally;
   uint64_t num_fallbacks = 0;
-  for (uint64_t i = 0; i < listed.size(); ++i) {
+  for (size_t i = 0; i < listed.size(); ++i) {
     const GgufChoice& choice = (*choices)[i];
     if (choice.fell_back) ++num_fallbacks;
     tally.add(listed[i].group, std::string(ggml_type_info(choice.type).name),

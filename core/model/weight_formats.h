@@ -39,7 +39,7 @@ enum class FormatPart {
   mtp,
   other,
 };
-inline constexpr uint64_t kNumFormatParts = 13;
+inline constexpr size_t kNumFormatParts = 13;
 
 std::string_view format_part_name(FormatPart part);
 std::optional<FormatPart> find_format_part(std::string_view name);

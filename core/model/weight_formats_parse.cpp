@@ -133,7 +133,7 @@ void parse_left_unquantised(json::ObjectReader& reader, WeightFormat& format) {
        reader.string_list("left_unquantised").value_or(std::vector<std::string>{})) {
     const std::optional<FormatPart> part = find_format_part(name);
     if (part) {
-      format.left_unquantised[static_cast<uint64_t>(*part)] = true;
+      format.left_unquantised[static_cast<size_t>(*part)] = true;
     } else {
       not_a_choice(reader, "left_unquantised", name, part_choices());
     }
@@ -157,12 +157,10 @@ void parse_part_formats(json::ObjectReader& reader, WeightFormat& format) {
 
 }  // namespace
 
-std::string_view format_part_name(FormatPart part) {
-  return kPartNames[static_cast<uint64_t>(part)];
-}
+std::string_view format_part_name(FormatPart part) { return kPartNames[static_cast<size_t>(part)]; }
 
 std::optional<FormatPart> find_format_part(std::string_view name) {
-  for (uint64_t i = 0; i < kNumFormatParts; ++i) {
+  for (size_t i = 0; i < kNumFormatParts; ++i) {
     if (kPartNames[i] == name) return static_cast<FormatPart>(i);
   }
   return std::nullopt;

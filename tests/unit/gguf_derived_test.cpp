@@ -47,7 +47,7 @@ uint64_t derived_bytes(const ModelSpec& spec, const std::string& quant) {
   const FormattedWeights weights =
       format_weights(weight_tensors(spec), spec, format_of_quant(quant)).value();
   const auto of = [&weights](RoleGroup group) {
-    return weights.bytes_by_group[static_cast<uint64_t>(group)].count();
+    return weights.bytes_by_group[static_cast<size_t>(group)].count();
   };
   return weights.total.count() - of(RoleGroup::vision) - of(RoleGroup::audio);
 }

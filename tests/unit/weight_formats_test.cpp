@@ -140,7 +140,7 @@ TEST(WeightFormats, WholeModelInAwq) {
   EXPECT_EQ(weights.elements, 8'030'261'248U);
   EXPECT_EQ(weights.lines.size(), 2U);
   const auto of = [&weights](RoleGroup group) {
-    return weights.bytes_by_group[static_cast<uint64_t>(group)].count();
+    return weights.bytes_by_group[static_cast<size_t>(group)].count();
   };
   EXPECT_EQ(of(RoleGroup::embedding), 1'050'673'152U);
   EXPECT_EQ(of(RoleGroup::output), 1'050'673'152U);
