@@ -10,12 +10,14 @@ namespace {
 std::vector<bool> read_softmax_layers(ConfigView& view, uint64_t num_layers) {
   std::vector<bool> is_softmax;
   if (const auto list = view.per_layer("attn_type_list", num_layers, {0, 1})) {
-    for (const uint64_t item : *list) is_softmax.push_back(item == 1);
+    for (const uint64_t item : *list)
+      is_softmax.push_back(item == 1);
     return is_softmax;
   }
   const auto types = read_layer_types(view, num_layers);
   if (!types && view.reader().errors().empty()) {
-    view.error(ErrorCode::json_missing_key, "attn_type_list", {{"key", std::string("attn_type_list")}});
+    view.error(ErrorCode::json_missing_key, "attn_type_list",
+               {{"key", std::string("attn_type_list")}});
   }
   for (const std::string& type : types.value_or(std::vector<std::string>())) {
     if (type != "full_attention" && type != "linear_attention") {
@@ -35,7 +37,9 @@ void build_minimax(Import& import, const Traits& traits) {
   const LinearAttention linear{attention.num_heads, attention.head_dim};
   const std::vector<Ffn> ffns = read_ffns(import, traits, num_layers);
   const std::vector<bool> is_softmax = read_softmax_layers(view, num_layers);
-  for (const std::string_view key : {"postnorm", "shared_moe_mode", "layernorm_full_attention_alpha"}) view.ignore(key);
+  for (const std::string_view key :
+       {"postnorm", "shared_moe_mode", "layernorm_full_attention_alpha"})
+    view.ignore(key);
   ignore_recurrent_keys(view);
   if (import.failed()) return;
   import.spec.layers = make_layers(import, traits, num_layers);
@@ -61,7 +65,8 @@ uint64_t read_lfm2_intermediate(ConfigView& view) {
                {{"key", std::string("block_ffn_dim_multiplier")}});
     return width;
   }
-  const auto scaled = static_cast<uint64_t>(std::floor(multiplier * static_cast<double>(2 * width / 3)));
+  const auto scaled =
+      static_cast<uint64_t>(std::floor(multiplier * static_cast<double>(2 * width / 3)));
   return (scaled + multiple - 1) / multiple * multiple;
 }
 
@@ -78,10 +83,11 @@ std::vector<bool> read_lfm2_attention(ConfigView& view, uint64_t num_layers) {
     return is_attention;
   }
   const auto indices = view.list("full_attn_idxs");
-  if (!indices) view.error(ErrorCode::json_missing_key, "layer_types", {{"key", std::string("layer_types")}});
+  if (!indices)
+    view.error(ErrorCode::json_missing_key, "layer_types", {{"key", std::string("layer_types")}});
   for (const uint64_t layer : indices.value_or(std::vector<uint64_t>())) {
     if (layer < num_layers) {
-      is_attention[layer] = true;
+      is_attention[static_cast<size_t>(layer)] = true;
     } else {
       view.bad_pattern("full_attn_idxs", num_layers, "it names layer " + std::to_string(layer));
     }
@@ -103,12 +109,14 @@ void build_lfm2(Import& import, const Traits& traits) {
   const uint64_t num_layers = read_model_dims(import, traits);
   import.spec.tie_word_embeddings = view.flag("tie_embedding", import.spec.tie_word_embeddings);
   const Attention attention = read_attention(import, traits);
-  const ShortConv conv{import.spec.hidden_size, view.require("conv_L_cache"), view.flag("conv_bias", false), true};
+  const ShortConv conv{import.spec.hidden_size, view.require("conv_L_cache"),
+                       view.flag("conv_bias", false), true};
   const std::vector<Ffn> ffns = read_lfm2_ffns(import, traits, num_layers);
   const std::vector<bool> is_attention = read_lfm2_attention(view, num_layers);
-  for (const std::string_view key : {"block_dim", "conv_dim", "conv_dim_out", "num_heads", "block_use_swiglu",
-                                     "block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init",
-                                     "conv_use_xavier_init", "use_pos_enc", "full_attn_idxs"}) {
+  for (const std::string_view key :
+       {"block_dim", "conv_dim", "conv_dim_out", "num_heads", "block_use_swiglu",
+        "block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init",
+        "conv_use_xavier_init", "use_pos_enc", "full_attn_idxs"}) {
     view.ignore(key);
   }
   if (import.failed()) return;
@@ -124,8 +132,10 @@ namespace {
 /// Heads and width of the windowed layers of Inkling.
 Attention read_inkling_window(ConfigView& view, Attention attention) {
   attention.num_heads = view.u64_or("swa_num_attention_heads", attention.num_heads, kHeadRange);
-  attention.num_kv_heads = view.u64_or("swa_num_key_value_heads", attention.num_kv_heads, kHeadRange);
-  attention.head_dim = attention.v_head_dim = view.u64_or("swa_head_dim", attention.head_dim, kDimRange);
+  attention.num_kv_heads =
+      view.u64_or("swa_num_key_value_heads", attention.num_kv_heads, kHeadRange);
+  attention.head_dim = attention.v_head_dim =
+      view.u64_or("swa_head_dim", attention.head_dim, kDimRange);
   attention.window_tokens = view.require("sliding_window", {1, kTokenRange.max});
   return attention;
 }
@@ -151,10 +161,14 @@ std::vector<bool> read_inkling_windows(ConfigView& view, uint64_t num_layers) {
   return is_windowed;
 }
 
-/// Relative positions: a projection to d_rel features per head, and their profiles over the distance.
-void add_relative_positions(Layer& layer, const Attention& attention, uint64_t hidden, uint64_t d_rel, uint64_t extent) {
-  layer.extras.push_back({"self_attn.r_proj", TensorRole::attention_other, attention.num_heads * d_rel, hidden, true});
-  layer.extras.push_back({"self_attn.rel_logits_proj", TensorRole::attention_other, d_rel, extent, false});
+/// Relative positions: a projection to d_rel features per head, and their profiles over the
+/// distance.
+void add_relative_positions(Layer& layer, const Attention& attention, uint64_t hidden,
+                            uint64_t d_rel, uint64_t extent) {
+  layer.extras.push_back(
+      {"self_attn.r_proj", TensorRole::attention_other, attention.num_heads * d_rel, hidden, true});
+  layer.extras.push_back(
+      {"self_attn.rel_logits_proj", TensorRole::attention_other, d_rel, extent, false});
 }
 
 /// Convolutions behind keys, values, attention and feed-forward.
@@ -175,7 +189,8 @@ void build_inkling(Import& import, const Traits& traits) {
   const Attention windowed = read_inkling_window(view, full);
   const std::vector<bool> is_windowed = read_inkling_windows(view, num_layers);
   const std::vector<Ffn> ffns = read_ffns(import, traits, num_layers);
-  const uint64_t d_conv = view.u64_or("conv_kernel_size", view.u64_or("sconv_kernel_size", 4, kDimRange), kDimRange);
+  const uint64_t d_conv =
+      view.u64_or("conv_kernel_size", view.u64_or("sconv_kernel_size", 4, kDimRange), kDimRange);
   const uint64_t d_rel = view.u64_or("d_rel", 16, kDimRange);
   const uint64_t extent = view.u64_or("rel_extent", 1024, kDimRange);
   view.ignore("shared_expert_sink");
@@ -187,10 +202,13 @@ void build_inkling(Import& import, const Traits& traits) {
     layer.mixers = {attention};
     layer.ffn = ffns[i];
     add_smoothing(layer, attention, hidden, d_conv);
-    add_relative_positions(layer, attention, hidden, d_rel, is_windowed[i] ? attention.window_tokens : extent);
+    add_relative_positions(layer, attention, hidden, d_rel,
+                           is_windowed[i] ? attention.window_tokens : extent);
     // The router also scores the shared experts.
-    const uint64_t shared = std::holds_alternative<MoeFfn>(layer.ffn) ? view.u64_or("n_shared_experts", 0) : 0;
-    if (shared != 0) layer.extras.push_back({"mlp.gate.shared", TensorRole::router, shared, hidden, true});
+    const uint64_t shared =
+        std::holds_alternative<MoeFfn>(layer.ffn) ? view.u64_or("n_shared_experts", 0) : 0;
+    if (shared != 0)
+      layer.extras.push_back({"mlp.gate.shared", TensorRole::router, shared, hidden, true});
     layer.extras.push_back({"mlp.global_scale", TensorRole::other, 1, 1, false});
   }
   import.spec.extras.push_back({"model.embed_norm", TensorRole::norm, 1, hidden, false});

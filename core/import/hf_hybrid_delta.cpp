@@ -18,9 +18,11 @@ std::vector<bool> read_full_attention(ConfigView& view, uint64_t num_layers) {
     return is_full;
   }
   constexpr uint64_t kInterval = 4;
-  if (!view.given("full_attention_interval")) view.assume("full_attention_interval", std::to_string(kInterval));
+  if (!view.given("full_attention_interval"))
+    view.assume("full_attention_interval", std::to_string(kInterval));
   const uint64_t interval = view.u64_or("full_attention_interval", kInterval, kLayerRange);
-  for (uint64_t layer = 1; layer <= num_layers; ++layer) is_full.push_back(layer % interval == 0);
+  for (uint64_t layer = 1; layer <= num_layers; ++layer)
+    is_full.push_back(layer % interval == 0);
   return is_full;
 }
 
@@ -35,11 +37,13 @@ GatedDelta read_gated_delta(ConfigView& view) {
   return delta;
 }
 
-/// Released Qwen3-Next checkpoints hold one such layer although their configuration has no key for it.
+/// Released Qwen3-Next checkpoints hold one such layer although their configuration has no key for
+/// it.
 uint64_t read_num_mtp(ConfigView& view) {
   constexpr json::Range kRange{0, kLayerRange.max};
   if (view.given("mtp_num_hidden_layers")) return view.u64_or("mtp_num_hidden_layers", 0, kRange);
-  if (view.given("num_nextn_predict_layers")) return view.u64_or("num_nextn_predict_layers", 0, kRange);
+  if (view.given("num_nextn_predict_layers"))
+    return view.u64_or("num_nextn_predict_layers", 0, kRange);
   if (view.model_type() != "qwen3_next") return 0;
   view.assume("num_nextn_predict_layers", "1");
   return 1;
@@ -50,7 +54,8 @@ void add_qwen_mtp(Import& import, Layer layer) {
   const uint64_t num_mtp = read_num_mtp(view);
   if (num_mtp == 0) return;
   if (view.flag("mtp_use_dedicated_embeddings", false)) {
-    layer.extras.push_back({"embed_tokens", TensorRole::mtp, import.spec.vocab_size, import.spec.hidden_size, true});
+    layer.extras.push_back(
+        {"embed_tokens", TensorRole::mtp, import.spec.vocab_size, import.spec.hidden_size, true});
   }
   add_mtp_module(import.spec, std::vector<Layer>(static_cast<size_t>(num_mtp), layer));
 }
@@ -93,7 +98,8 @@ std::optional<KimiDelta> read_kimi_delta(Import& import) {
   const json::Value* object = view.reader().object("linear_attn_config");
   if (object == nullptr) {
     if (!import.failed()) {
-      view.error(ErrorCode::json_missing_key, "linear_attn_config", {{"key", std::string("linear_attn_config")}});
+      view.error(ErrorCode::json_missing_key, "linear_attn_config",
+                 {{"key", std::string("linear_attn_config")}});
     }
     return std::nullopt;
   }
@@ -121,7 +127,8 @@ void add_latent_projections(Import& import, Layer& layer, uint64_t latent) {
 }
 
 /// Attention residuals (Kimi K3): a query and a norm that weigh the outputs of earlier blocks.
-void add_residual_attention(std::vector<ExtraTensor>& extras, const std::string& name, uint64_t hidden) {
+void add_residual_attention(std::vector<ExtraTensor>& extras, const std::string& name,
+                            uint64_t hidden) {
   extras.push_back({name + "_res_proj", TensorRole::attention_other, 1, hidden, false});
   extras.push_back({name + "_res_norm", TensorRole::norm, 1, hidden, false});
 }
@@ -139,8 +146,9 @@ void add_attention_residuals(Import& import) {
 void check_kimi_layers(Import& import, const KimiDelta& kimi, uint64_t num_layers) {
   for (uint64_t layer = 1; layer <= num_layers; ++layer) {
     if (contains(kimi.layers, layer) != contains(kimi.full_layers, layer)) continue;
-    import.text().bad_pattern("linear_attn_config", num_layers,
-                              "layer " + std::to_string(layer) + " must be in one of its two lists");
+    import.text().bad_pattern(
+        "linear_attn_config", num_layers,
+        "layer " + std::to_string(layer) + " must be in one of its two lists");
     return;
   }
 }
@@ -155,7 +163,8 @@ void build_kimi_linear(Import& import, const Traits& traits) {
   const std::optional<KimiDelta> kimi = read_kimi_delta(import);
   std::vector<Ffn> ffns = read_ffns(import, traits, num_layers);
   const uint64_t expert_hidden = view.u64_or("routed_expert_hidden_size", 0);
-  for (const std::string_view key : {"mla_use_nope", "moe_router_activation_func", "moe_renormalize", "use_grouped_topk"}) {
+  for (const std::string_view key :
+       {"mla_use_nope", "moe_router_activation_func", "moe_renormalize", "use_grouped_topk"}) {
     view.ignore(key);
   }
   if (kimi) check_kimi_layers(import, *kimi, num_layers);

@@ -47,7 +47,7 @@ void build_jamba(Import& import, const Traits& traits) {
   ignore_recurrent_keys(view);
   if (import.failed()) return;
   import.spec.layers = make_layers(import, traits, num_layers);
-  for (uint64_t i = 0; i < num_layers; ++i) {
+  for (size_t i = 0; i < import.spec.layers.size(); ++i) {
     Layer& layer = import.spec.layers[i];
     layer.mixers = {attention_layers.has(i) ? Mixer(attention) : Mixer(mamba)};
     layer.ffn = has_experts && expert_layers.has(i) ? Ffn(moe) : Ffn(dense);
@@ -58,14 +58,15 @@ void build_bamba(Import& import, const Traits& traits) {
   ConfigView& view = import.text();
   const uint64_t num_layers = read_model_dims(import, traits);
   const Attention attention = read_attention(import, traits);
-  const Mamba2 mamba =
-      read_mamba2(view, kMambaPrefixedKeys, read_expanded(view, "mamba_expand", import.spec.hidden_size));
+  const Mamba2 mamba = read_mamba2(view, kMambaPrefixedKeys,
+                                   read_expanded(view, "mamba_expand", import.spec.hidden_size));
   const auto attention_layers = view.list("attn_layer_indices").value_or(std::vector<uint64_t>());
-  const DenseFfn ffn = gated_ffn(view.require("intermediate_size"), view.flag("mlp_bias", false), false);
+  const DenseFfn ffn =
+      gated_ffn(view.require("intermediate_size"), view.flag("mlp_bias", false), false);
   ignore_recurrent_keys(view);
   if (import.failed()) return;
   import.spec.layers = make_layers(import, traits, num_layers);
-  for (uint64_t i = 0; i < num_layers; ++i) {
+  for (size_t i = 0; i < import.spec.layers.size(); ++i) {
     Layer& layer = import.spec.layers[i];
     layer.mixers = {contains(attention_layers, i) ? Mixer(attention) : Mixer(mamba)};
     layer.ffn = ffn;
@@ -77,11 +78,13 @@ void build_falcon_h1(Import& import, const Traits& traits) {
   const uint64_t num_layers = read_model_dims(import, traits);
   const Attention attention = read_attention(import, traits);
   const auto d_ssm = view.u64("mamba_d_ssm", kDimRange);
-  const uint64_t d_inner = d_ssm ? *d_ssm : read_expanded(view, "mamba_expand", import.spec.hidden_size);
+  const uint64_t d_inner =
+      d_ssm ? *d_ssm : read_expanded(view, "mamba_expand", import.spec.hidden_size);
   Mamba2 mamba = read_mamba2(view, kMambaPrefixedKeys, d_inner);
   mamba.proj_bias = mamba.proj_bias || view.flag("projectors_bias", false);
   mamba.has_gated_norm = view.flag("mamba_rms_norm", false);
-  const DenseFfn ffn = gated_ffn(view.require("intermediate_size"), view.flag("mlp_bias", false), false);
+  const DenseFfn ffn =
+      gated_ffn(view.require("intermediate_size"), view.flag("mlp_bias", false), false);
   ignore_recurrent_keys(view);
   if (import.failed()) return;
   import.spec.layers = make_layers(import, traits, num_layers);
@@ -109,19 +112,21 @@ void build_granite_hybrid(Import& import, const Traits& traits) {
   const uint64_t num_layers = read_model_dims(import, traits);
   const Attention attention = read_attention(import, traits);
   const auto types =
-      read_layer_types(view, num_layers).value_or(std::vector<std::string>(static_cast<size_t>(num_layers), "mamba"));
+      read_layer_types(view, num_layers)
+          .value_or(std::vector<std::string>(static_cast<size_t>(num_layers), "mamba"));
   const Ffn ffn = read_granite_ffn(import, traits);
   std::optional<Mamba2> mamba;
   if (import.failed()) return;
   import.spec.layers = make_layers(import, traits, num_layers);
-  for (uint64_t i = 0; i < num_layers && !import.failed(); ++i) {
+  for (size_t i = 0; i < import.spec.layers.size() && !import.failed(); ++i) {
     Layer& layer = import.spec.layers[i];
     layer.ffn = ffn;
     if (types[i] == "attention") {
       layer.mixers = {attention};
     } else if (types[i] == "mamba") {
       if (!mamba) {
-        mamba = read_mamba2(view, kMambaPrefixedKeys, read_expanded(view, "mamba_expand", import.spec.hidden_size));
+        mamba = read_mamba2(view, kMambaPrefixedKeys,
+                            read_expanded(view, "mamba_expand", import.spec.hidden_size));
       }
       layer.mixers = {*mamba};
     } else {

@@ -4,8 +4,9 @@
 namespace vramgauge::hf {
 namespace {
 
-constexpr Mamba2Keys kNemotronKeys = {"mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size",
-                                      "conv_kernel",     "use_conv_bias",  "use_bias"};
+constexpr Mamba2Keys kNemotronKeys = {"mamba_num_heads", "mamba_head_dim", "n_groups",
+                                      "ssm_state_size",  "conv_kernel",    "use_conv_bias",
+                                      "use_bias"};
 
 enum class Block { mamba, attention, mlp, moe };
 
@@ -18,14 +19,17 @@ std::optional<Block> block_of(std::string_view name) {
 }
 
 /// Pattern letters, or the list of names that newer configurations give.
-std::vector<std::string> read_names(ConfigView& view, std::string_view letters_key, std::string_view names_key) {
+std::vector<std::string> read_names(ConfigView& view, std::string_view letters_key,
+                                    std::string_view names_key) {
   if (const auto names = view.strings(names_key)) return *names;
   std::vector<std::string> names;
-  for (const char letter : view.string(letters_key).value_or("")) names.emplace_back(1, letter);
+  for (const char letter : view.string(letters_key).value_or(""))
+    names.emplace_back(1, letter);
   return names;
 }
 
-std::vector<Block> read_blocks(ConfigView& view, std::string_view letters_key, std::string_view names_key) {
+std::vector<Block> read_blocks(ConfigView& view, std::string_view letters_key,
+                               std::string_view names_key) {
   const std::string_view key = view.given(names_key) ? names_key : letters_key;
   std::vector<Block> blocks;
   for (const std::string& name : read_names(view, letters_key, names_key)) {
@@ -94,7 +98,8 @@ class Blocks {
 void check_count(ConfigView& view, uint64_t num_blocks) {
   if (num_blocks == 0 || num_blocks > kLayerRange.max) {
     view.bad_pattern("hybrid_override_pattern", num_blocks, "it must name 1 to 10000 layers");
-  } else if (view.given("num_hidden_layers") && view.require("num_hidden_layers", kLayerRange) != num_blocks) {
+  } else if (view.given("num_hidden_layers") &&
+             view.require("num_hidden_layers", kLayerRange) != num_blocks) {
     view.bad_pattern("hybrid_override_pattern", view.require("num_hidden_layers", kLayerRange),
                      "it names " + std::to_string(num_blocks) + " layers");
   }
@@ -105,11 +110,13 @@ void add_nemotron_mtp(Import& import, Blocks& blocks) {
   const uint64_t modules = view.u64_or("num_nextn_predict_layers", 0, {0, kLayerRange.max});
   const auto pattern = read_blocks(view, "mtp_hybrid_override_pattern", "mtp_layers_block_type");
   if (modules != 0 && pattern.empty() && !import.failed()) {
-    view.error(ErrorCode::json_missing_key, "mtp_layers_block_type", {{"key", std::string("mtp_layers_block_type")}});
+    view.error(ErrorCode::json_missing_key, "mtp_layers_block_type",
+               {{"key", std::string("mtp_layers_block_type")}});
   }
   for (uint64_t module = 0; module < modules && !import.failed(); ++module) {
     std::vector<Layer> layers;
-    for (const Block block : pattern) layers.push_back(blocks.make(block));
+    for (const Block block : pattern)
+      layers.push_back(blocks.make(block));
     add_mtp_module(import.spec, std::move(layers));
   }
 }
@@ -119,7 +126,8 @@ void add_nemotron_mtp(Import& import, Blocks& blocks) {
 void build_nemotron_h(Import& import, const Traits& traits) {
   ConfigView& view = import.text();
   read_width_dims(import, traits);
-  const std::vector<Block> pattern = read_blocks(view, "hybrid_override_pattern", "layers_block_type");
+  const std::vector<Block> pattern =
+      read_blocks(view, "hybrid_override_pattern", "layers_block_type");
   if (!import.failed()) check_count(view, pattern.size());
   if (import.failed()) return;
   Blocks blocks(import, traits);
@@ -128,7 +136,8 @@ void build_nemotron_h(Import& import, const Traits& traits) {
     if (import.failed()) return;
   }
   add_nemotron_mtp(import, blocks);
-  for (const std::string_view key : {"mamba_proj_bias", "mlp_bias", "moe_intermediate_size", "n_shared_experts"}) {
+  for (const std::string_view key :
+       {"mamba_proj_bias", "mlp_bias", "moe_intermediate_size", "n_shared_experts"}) {
     view.ignore(key);
   }
   ignore_recurrent_keys(view);

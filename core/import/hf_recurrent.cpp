@@ -144,26 +144,54 @@ constexpr Family kFamilies[] = {
 };
 
 constexpr std::string_view kSizelessKeys[] = {
-    "chunk_size",          "mamba_chunk_size",     "mamba_expand",          "expand",
-    "residual_in_fp32",    "rescale_prenorm_residual", "mamba_ssm_cache_dtype", "mamba_ssm_dtype",
-    "use_mamba_kernels",   "mamba_hidden_act",     "mlp_hidden_act",        "num_logits_to_keep",
-    "time_step_floor",     "time_step_limit",      "time_step_max",         "time_step_min",
-    "time_step_rank",      "time_step_scale",      "time_step_init_scheme", "mamba_dt_rank",
-    "use_mambapy",         "use_falcon_mambapy",   "mamba_norm_before_gate", "block_size",
-    "d_inner",             "mixer_rms_eps",        "moe_shared_expert_overlap", "intermediate_size",
-    "head_dim",            "attn_type_list",       "sliding_window",        "mlp_only_layers",
-    "position_embedding_type", "moe_router_topk_scaling_factor", "mamba_d_ssm",
+    "chunk_size",
+    "mamba_chunk_size",
+    "mamba_expand",
+    "expand",
+    "residual_in_fp32",
+    "rescale_prenorm_residual",
+    "mamba_ssm_cache_dtype",
+    "mamba_ssm_dtype",
+    "use_mamba_kernels",
+    "mamba_hidden_act",
+    "mlp_hidden_act",
+    "num_logits_to_keep",
+    "time_step_floor",
+    "time_step_limit",
+    "time_step_max",
+    "time_step_min",
+    "time_step_rank",
+    "time_step_scale",
+    "time_step_init_scheme",
+    "mamba_dt_rank",
+    "use_mambapy",
+    "use_falcon_mambapy",
+    "mamba_norm_before_gate",
+    "block_size",
+    "d_inner",
+    "mixer_rms_eps",
+    "moe_shared_expert_overlap",
+    "intermediate_size",
+    "head_dim",
+    "attn_type_list",
+    "sliding_window",
+    "mlp_only_layers",
+    "position_embedding_type",
+    "moe_router_topk_scaling_factor",
+    "mamba_d_ssm",
 };
 
 }  // namespace
 
 FamilyTable recurrent_families() { return {kFamilies, std::size(kFamilies)}; }
 
-const Mamba2Keys kMambaPrefixedKeys = {"mamba_n_heads", "mamba_d_head",    "mamba_n_groups", "mamba_d_state",
-                                       "mamba_d_conv",  "mamba_conv_bias", "mamba_proj_bias"};
+const Mamba2Keys kMambaPrefixedKeys = {"mamba_n_heads",  "mamba_d_head", "mamba_n_groups",
+                                       "mamba_d_state",  "mamba_d_conv", "mamba_conv_bias",
+                                       "mamba_proj_bias"};
 
 void ignore_recurrent_keys(ConfigView& view) {
-  for (const std::string_view key : kSizelessKeys) view.ignore(key);
+  for (const std::string_view key : kSizelessKeys)
+    view.ignore(key);
 }
 
 bool contains(const std::vector<uint64_t>& layers, uint64_t layer) {
@@ -247,7 +275,7 @@ void build_mamba1(Import& import, const Traits& traits) {
 }
 
 void build_mamba2(Import& import, const Traits& traits) {
-  constexpr Mamba2Keys kKeys = {"num_heads", "head_dim", "n_groups", "state_size",
+  constexpr Mamba2Keys kKeys = {"num_heads",   "head_dim",      "n_groups", "state_size",
                                 "conv_kernel", "use_conv_bias", "use_bias"};
   ConfigView& view = import.text();
   const uint64_t num_layers = read_model_dims(import, traits);
@@ -260,20 +288,25 @@ namespace {
 
 /// "recurrent" and "attention" repeated over the layers.
 std::vector<std::string> read_block_types(ConfigView& view, uint64_t num_layers) {
-  auto pattern = view.strings("block_types").value_or(std::vector<std::string>{"recurrent", "recurrent", "attention"});
+  auto pattern = view.strings("block_types")
+                     .value_or(std::vector<std::string>{"recurrent", "recurrent", "attention"});
   if (pattern.empty()) {
     view.bad_pattern("block_types", num_layers, "it is empty");
     pattern = {"recurrent"};
   }
   std::vector<std::string> types;
-  for (uint64_t layer = 0; layer < num_layers; ++layer) types.push_back(pattern[layer % pattern.size()]);
+  for (uint64_t layer = 0; layer < num_layers; ++layer)
+    types.push_back(pattern[static_cast<size_t>(layer % pattern.size())]);
   return types;
 }
 
-Mixer griffin_mixer(Import& import, const std::string& type, const Attention& attention, const GatedLru& lru) {
+Mixer griffin_mixer(Import& import, const std::string& type, const Attention& attention,
+                    const GatedLru& lru) {
   if (type == "attention") return attention;
   if (type != "recurrent") {
-    import.text().error(ErrorCode::model_unknown_layer_type, "block_types", {{"layer_type", type}});
+    import.text().error(ErrorCode::model_unknown_layer_type, "block_types",
+                        {{ "layer_type",
+                           type }});
   }
   return lru;
 }
@@ -290,10 +323,11 @@ void build_recurrent_gemma(Import& import, const Traits& traits) {
   const GatedLru lru{view.u64_or("lru_width", hidden, kDimRange), attention.num_heads,
                      view.u64_or("conv1d_width", 4, kDimRange)};
   // intermediate_size counts gate and up together.
-  const DenseFfn ffn{view.u64_or("intermediate_size", 3 * hidden, kDimRange) / 2, true, true, false};
+  const DenseFfn ffn{view.u64_or("intermediate_size", 3 * hidden, kDimRange) / 2, true, true,
+                     false};
   import.spec.layers = make_layers(import, traits, num_layers);
   const std::vector<std::string> types = read_block_types(view, num_layers);
-  for (uint64_t i = 0; i < num_layers && !import.failed(); ++i) {
+  for (size_t i = 0; i < types.size() && !import.failed(); ++i) {
     import.spec.layers[i].mixers = {griffin_mixer(import, types[i], attention, lru)};
     import.spec.layers[i].ffn = ffn;
   }
@@ -301,9 +335,11 @@ void build_recurrent_gemma(Import& import, const Traits& traits) {
 }
 
 void build_zamba(Import& import, const Traits&) {
-  import.text().error(ErrorCode::model_unsupported, "model_type",
-                      {{"what", std::string("Zamba")},
-                       {"reason", std::string("its attention blocks are shared among layers through adapters")}});
+  import.text().error(
+      ErrorCode::model_unsupported, "model_type",
+      {{"what", std::string("Zamba")},
+       { "reason",
+         std::string("its attention blocks are shared among layers through adapters") }});
 }
 
 }  // namespace vramgauge::hf

@@ -6,11 +6,12 @@
 namespace vramgauge::hf {
 namespace {
 
-/// Channel mixing: key and value matrices around a squared ReLU, mixes of the shifted token, and up to
-/// version 6 a receptance matrix.
+/// Channel mixing: key and value matrices around a squared ReLU, mixes of the shifted token, and up
+/// to version 6 a receptance matrix.
 void set_channel_mixing(Layer& layer, uint64_t hidden, uint64_t intermediate, uint64_t version) {
   layer.ffn = DenseFfn{intermediate, false, false, false};
-  layer.extras.push_back({"feed_forward.mix", TensorRole::recurrent, version == 7 ? 1U : 2U, hidden, false});
+  layer.extras.push_back(
+      {"feed_forward.mix", TensorRole::recurrent, version == 7 ? 1U : 2U, hidden, false});
   if (version == 7) return;
   layer.extras.push_back({"feed_forward.receptance", TensorRole::mlp_up, hidden, hidden, true});
 }
@@ -37,9 +38,10 @@ void build(Import& import, const Traits& traits, Rwkv rwkv) {
   }
   const uint64_t intermediate =
       view.u64_or("intermediate_size", default_intermediate(rwkv.version, hidden), kDimRange);
-  for (const std::string_view key : {"attention_hidden_size", "num_attention_heads", "context_length",
-                                     "model_version", "norm_first", "hidden_ratio", "attn", "attn_mode",
-                                     "fuse_cross_entropy", "head_size_divisor"}) {
+  for (const std::string_view key :
+       {"attention_hidden_size", "num_attention_heads", "context_length", "model_version",
+        "norm_first", "hidden_ratio", "attn", "attn_mode", "fuse_cross_entropy",
+        "head_size_divisor"}) {
     view.ignore(key);
   }
   if (import.failed()) return;
@@ -74,7 +76,9 @@ void build_rwkv5(Import& import, const Traits& traits) {
   const std::string version = import.text().string("model_version").value_or("5_2");
   if (version != "5_2") {
     import.text().error(ErrorCode::model_unsupported, "model_version",
-                        {{"what", "RWKV " + version}, {"reason", std::string("only 5_2 is known")}});
+                        {{"what", "RWKV " + version},
+                         { "reason",
+                           std::string("only 5_2 is known") }});
   }
   build(import, traits, version_with_heads(import, 5));
 }

@@ -55,29 +55,82 @@ constexpr TowerRow kAudioTowers[] = {
 
 /// Models that have a tower although a copy of their configuration may not speak of it.
 constexpr std::string_view kMultimodal[] = {
-    "qwen3_5", "qwen3_5_moe", "molmo",  "phi4mm", "step3p7", "inkling", "inkling_mm_model", "gemma3n",
-    "qwen2_audio", "minicpmv", "minicpmo", "ovis", "deepseek_vl_v2", "phi4_multimodal",
+    "qwen3_5",          "qwen3_5_moe",     "molmo",       "phi4mm",   "step3p7",  "inkling",
+    "inkling_mm_model", "gemma3n",         "qwen2_audio", "minicpmv", "minicpmo", "ovis",
+    "deepseek_vl_v2",   "phi4_multimodal",
 };
 
-constexpr std::string_view kVisionKeys[] = {"vision_config", "visual",  "img_processor", "mm_vision_tower",
-                                            "vision_tower",  "vit_config", "siglip_config"};
-constexpr std::string_view kAudioKeys[] = {"audio_config", "audio_processor", "audio_encoder_config", "speech_config"};
+constexpr std::string_view kVisionKeys[] = {"vision_config",   "visual",       "img_processor",
+                                            "mm_vision_tower", "vision_tower", "vit_config",
+                                            "siglip_config"};
+constexpr std::string_view kAudioKeys[] = {"audio_config", "audio_processor",
+                                           "audio_encoder_config", "speech_config"};
 /// Keys beside the decoder's own that describe how a tower is joined to it.
 constexpr std::string_view kTowerKeys[] = {
-    "vision_config", "visual", "img_processor", "mm_vision_tower", "vision_tower", "vit_config",
-    "siglip_config", "audio_config", "audio_processor", "audio_encoder_config", "speech_config", "embd_layer",
-    "mm_hidden_size", "mm_projector_type", "mm_patch_merge_type", "mm_vision_select_layer",
-    "mm_vision_select_feature", "mm_resampler_type", "mm_spatial_pool_mode", "mm_spatial_pool_stride",
-    "mm_newline_position", "mm_projector_lr", "mm_tunable_parts", "mm_use_im_patch_token",
-    "mm_use_im_start_end", "mm_vision_tower_lr", "mm_tokens_per_image", "multimodal_projector_bias",
-    "projector_hidden_act", "projector_hidden_size", "spatial_merge_size", "vision_feature_layer",
-    "vision_feature_select_strategy", "image_seq_length", "image_token_index", "downsample_ratio",
-    "force_image_size", "dynamic_image_size", "scale_factor", "use_mm_proj", "image_aspect_ratio",
-    "image_grid_pinpoints", "image_crop_resolution", "image_split_resolution", "vision_tower_pretrained",
-    "tune_mm_mlp_adapter", "freeze_mm_mlp_adapter", "unfreeze_mm_vision_tower", "tune_mm_vision_resampler",
-    "freeze_mm_vision_resampler", "max_dynamic_patch", "min_dynamic_patch", "select_layer", "ps_version",
-    "use_thumbnail", "use_backbone_lora", "use_llm_lora", "process_image_mode", "vision_soft_tokens_per_image",
-    "num_image_tokens", "language_model_only", "projector_ln_eps", "out_hidden_size", "pixel_shuffle_ratio",
+    "vision_config",
+    "visual",
+    "img_processor",
+    "mm_vision_tower",
+    "vision_tower",
+    "vit_config",
+    "siglip_config",
+    "audio_config",
+    "audio_processor",
+    "audio_encoder_config",
+    "speech_config",
+    "embd_layer",
+    "mm_hidden_size",
+    "mm_projector_type",
+    "mm_patch_merge_type",
+    "mm_vision_select_layer",
+    "mm_vision_select_feature",
+    "mm_resampler_type",
+    "mm_spatial_pool_mode",
+    "mm_spatial_pool_stride",
+    "mm_newline_position",
+    "mm_projector_lr",
+    "mm_tunable_parts",
+    "mm_use_im_patch_token",
+    "mm_use_im_start_end",
+    "mm_vision_tower_lr",
+    "mm_tokens_per_image",
+    "multimodal_projector_bias",
+    "projector_hidden_act",
+    "projector_hidden_size",
+    "spatial_merge_size",
+    "vision_feature_layer",
+    "vision_feature_select_strategy",
+    "image_seq_length",
+    "image_token_index",
+    "downsample_ratio",
+    "force_image_size",
+    "dynamic_image_size",
+    "scale_factor",
+    "use_mm_proj",
+    "image_aspect_ratio",
+    "image_grid_pinpoints",
+    "image_crop_resolution",
+    "image_split_resolution",
+    "vision_tower_pretrained",
+    "tune_mm_mlp_adapter",
+    "freeze_mm_mlp_adapter",
+    "unfreeze_mm_vision_tower",
+    "tune_mm_vision_resampler",
+    "freeze_mm_vision_resampler",
+    "max_dynamic_patch",
+    "min_dynamic_patch",
+    "select_layer",
+    "ps_version",
+    "use_thumbnail",
+    "use_backbone_lora",
+    "use_llm_lora",
+    "process_image_mode",
+    "vision_soft_tokens_per_image",
+    "num_image_tokens",
+    "language_model_only",
+    "projector_ln_eps",
+    "out_hidden_size",
+    "pixel_shuffle_ratio",
 };
 
 bool is_given(const json::Value& config, std::string_view key) {
@@ -87,7 +140,8 @@ bool is_given(const json::Value& config, std::string_view key) {
 
 template <size_t N>
 bool any_given(const json::Value& config, const std::string_view (&keys)[N]) {
-  return std::any_of(std::begin(keys), std::end(keys), [&](std::string_view key) { return is_given(config, key); });
+  return std::any_of(std::begin(keys), std::end(keys),
+                     [&](std::string_view key) { return is_given(config, key); });
 }
 
 template <size_t N>
@@ -109,7 +163,9 @@ struct TowerTask {
   Tower::Kind kind;
   std::string_view key;
   std::string_view name() const { return kind == Tower::Kind::audio ? "audio" : "vision"; }
-  TensorRole role() const { return kind == Tower::Kind::audio ? TensorRole::audio : TensorRole::vision; }
+  TensorRole role() const {
+    return kind == Tower::Kind::audio ? TensorRole::audio : TensorRole::vision;
+  }
 };
 
 void skip_tower(const TowerTask& task, std::string reason) {
@@ -122,7 +178,8 @@ void skip_tower(const TowerTask& task, std::string reason) {
                                    json::pointer_to("", task.key),
                                    {{"tower", std::string(task.name())},
                                     {"model_type", import.root_model_type},
-                                    {"reason", std::move(reason)}},
+                                    { "reason",
+                                      std::move(reason) }},
                                    std::nullopt});
 }
 
@@ -161,7 +218,8 @@ void add_vision(Import& import) {
   if (!names.empty() && object_at(config, "vision_config") == nullptr) {
     enter_tower({import, Tower::Kind::vision, "mm_vision_tower"}, nullptr,
                 [&](const TowerInput& input) { return named_towers(input, names); });
-  } else if (row != nullptr && (object_at(config, "vision_config") != nullptr || row->has_default)) {
+  } else if (row != nullptr &&
+             (object_at(config, "vision_config") != nullptr || row->has_default)) {
     if (object_at(config, "vision_config") == nullptr) {
       import.root.assume("vision_config", "the tower of the released models");
     }
@@ -184,13 +242,14 @@ void add_audio(Import& import) {
 }  // namespace
 
 void add_towers(Import& import) {
-  for (const std::string_view key : kTowerKeys) import.root.ignore(key);
+  for (const std::string_view key : kTowerKeys)
+    import.root.ignore(key);
   const size_t before = import.spec.towers.size();
   add_vision(import);
   add_audio(import);
   const bool is_silent = import.spec.towers.size() == before;
-  const bool has_tower =
-      std::find(std::begin(kMultimodal), std::end(kMultimodal), import.root_model_type) != std::end(kMultimodal);
+  const bool has_tower = std::find(std::begin(kMultimodal), std::end(kMultimodal),
+                                   import.root_model_type) != std::end(kMultimodal);
   if (is_silent && has_tower) {
     skip_tower({import, Tower::Kind::vision, "vision_config"}, "its configuration is not given");
   }

@@ -19,17 +19,23 @@ struct RoleOfName {
 
 /// Roles of an encoder's tensors, which count like a decoder's.
 constexpr RoleOfName kEncoderRoles[] = {
-    {"attn.q_proj", TensorRole::attention_q},      {"attn.k_proj", TensorRole::attention_k},
-    {"attn.v_proj", TensorRole::attention_v},      {"attn.qkv", TensorRole::attention_qkv},
-    {"attn.o_proj", TensorRole::attention_output}, {"mlp.gate_proj", TensorRole::mlp_gate},
-    {"mlp.up_proj", TensorRole::mlp_up},           {"mlp.down_proj", TensorRole::mlp_down},
-    {"norm", TensorRole::norm},                    {"positions", TensorRole::position_embedding},
+    {"attn.q_proj", TensorRole::attention_q},
+    {"attn.k_proj", TensorRole::attention_k},
+    {"attn.v_proj", TensorRole::attention_v},
+    {"attn.qkv", TensorRole::attention_qkv},
+    {"attn.o_proj", TensorRole::attention_output},
+    {"mlp.gate_proj", TensorRole::mlp_gate},
+    {"mlp.up_proj", TensorRole::mlp_up},
+    {"mlp.down_proj", TensorRole::mlp_down},
+    {"norm", TensorRole::norm},
+    {"positions", TensorRole::position_embedding},
     {"attention_bias", TensorRole::attention_other},
 };
 
 TensorRole encoder_role(std::string_view name) {
-  const auto* row = std::find_if(std::begin(kEncoderRoles), std::end(kEncoderRoles),
-                                 [&](const RoleOfName& r) { return name.find(r.part) != name.npos; });
+  const auto* row =
+      std::find_if(std::begin(kEncoderRoles), std::end(kEncoderRoles),
+                   [&](const RoleOfName& r) { return name.find(r.part) != name.npos; });
   return row == std::end(kEncoderRoles) ? TensorRole::other : row->role;
 }
 
@@ -49,14 +55,14 @@ std::optional<uint64_t> TowerDims::square(std::string_view key, uint64_t most) {
   if (value == nullptr || value->as_array() == nullptr) return std::nullopt;
   const json::Value::Array& items = *value->as_array();
   const std::optional<uint64_t> first = items.empty() ? std::nullopt : items.front().as_u64();
-  const bool is_square = std::all_of(items.begin(), items.end(),
-                                     [&](const json::Value& item) { return item.as_u64() == first; });
+  const bool is_square = std::all_of(
+      items.begin(), items.end(), [&](const json::Value& item) { return item.as_u64() == first; });
   if (first && *first >= 1 && *first <= most && is_square) return first;
   return absent(key, std::nullopt);
 }
 
-uint64_t TowerDims::read(std::initializer_list<std::string_view> keys, std::optional<uint64_t> fallback,
-                         uint64_t most) {
+uint64_t TowerDims::read(std::initializer_list<std::string_view> keys,
+                         std::optional<uint64_t> fallback, uint64_t most) {
   for (const std::string_view key : keys) {
     if (const auto side = square(key, most)) return *side;
     if (const auto value = reader_.u64(key, {1, most})) return *value;
@@ -64,11 +70,13 @@ uint64_t TowerDims::read(std::initializer_list<std::string_view> keys, std::opti
   return absent(*keys.begin(), fallback);
 }
 
-uint64_t TowerDims::dim(std::initializer_list<std::string_view> keys, std::optional<uint64_t> fallback) {
+uint64_t TowerDims::dim(std::initializer_list<std::string_view> keys,
+                        std::optional<uint64_t> fallback) {
   return read(keys, fallback, kMaxDim);
 }
 
-uint64_t TowerDims::few(std::initializer_list<std::string_view> keys, std::optional<uint64_t> fallback) {
+uint64_t TowerDims::few(std::initializer_list<std::string_view> keys,
+                        std::optional<uint64_t> fallback) {
   return read(keys, fallback, kMaxFew);
 }
 
@@ -76,7 +84,9 @@ uint64_t TowerDims::side(std::string_view key, std::optional<uint64_t> fallback)
   return read({key}, fallback, kMaxPixels);
 }
 
-bool TowerDims::flag(std::string_view key, bool fallback) { return reader_.boolean(key).value_or(fallback); }
+bool TowerDims::flag(std::string_view key, bool fallback) {
+  return reader_.boolean(key).value_or(fallback);
+}
 
 std::string TowerDims::text(std::string_view key) { return reader_.string(key).value_or(""); }
 
@@ -120,12 +130,15 @@ void TowerBuilder::linear(std::string_view name, uint64_t in, uint64_t out, bool
   if (has_bias) vector(std::string(name) + ".bias", out);
 }
 
-void TowerBuilder::conv(std::string_view name, uint64_t out, uint64_t filter_elements, bool has_bias) {
+void TowerBuilder::conv(std::string_view name, uint64_t out, uint64_t filter_elements,
+                        bool has_bias) {
   add(name, out, filter_elements, false);
   if (has_bias) vector(std::string(name) + ".bias", out);
 }
 
-void TowerBuilder::table(std::string_view name, uint64_t rows, uint64_t cols) { add(name, rows, cols, false); }
+void TowerBuilder::table(std::string_view name, uint64_t rows, uint64_t cols) {
+  add(name, rows, cols, false);
+}
 
 void TowerBuilder::vector(std::string_view name, uint64_t width) { add(name, 1, width, false); }
 
@@ -152,10 +165,13 @@ void add_attention(TowerBuilder& builder, const EncoderLayer& layer) {
 
 void add_mlp(TowerBuilder& builder, const EncoderLayer& layer) {
   if (layer.is_gated) {
-    builder.linear("layers.*.mlp.gate_proj", layer.hidden_size, layer.intermediate_size, layer.mlp_bias);
+    builder.linear("layers.*.mlp.gate_proj", layer.hidden_size, layer.intermediate_size,
+                   layer.mlp_bias);
   }
-  builder.linear("layers.*.mlp.up_proj", layer.hidden_size, layer.intermediate_size, layer.mlp_bias);
-  builder.linear("layers.*.mlp.down_proj", layer.intermediate_size, layer.hidden_size, layer.mlp_bias);
+  builder.linear("layers.*.mlp.up_proj", layer.hidden_size, layer.intermediate_size,
+                 layer.mlp_bias);
+  builder.linear("layers.*.mlp.down_proj", layer.intermediate_size, layer.hidden_size,
+                 layer.mlp_bias);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 
 namespace vramgauge::hf {
 
-/// Reads the dimensions of one tower. A dimension that is missing and has no default does not end the
-/// import: the tower is then not counted, and `missing` names the key.
+/// Reads the dimensions of one tower. A dimension that is missing and has no default does not end
+/// the import: the tower is then not counted, and `missing` names the key.
 class TowerDims {
  public:
   /// `object` may be null: then every dimension takes its default.
@@ -51,8 +51,8 @@ class TowerDims {
   std::string missing_;
 };
 
-/// Collects the tensors of one tower. Everything added after `repeat(n)` exists n times. With the role
-/// `other` (encoders of text), each tensor takes the role that its name tells.
+/// Collects the tensors of one tower. Everything added after `repeat(n)` exists n times. With the
+/// role `other` (encoders of text), each tensor takes the role that its name tells.
 class TowerBuilder {
  public:
   TowerBuilder(std::string prefix, TensorRole role) : prefix_(std::move(prefix)), role_(role) {}

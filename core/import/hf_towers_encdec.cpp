@@ -1,5 +1,5 @@
-// Decoders that read an encoder through cross-attention: T5, BART and its kin, Whisper, Llama 3.2 Vision.
-// The encoder is a tower; its keys and values are cached once per source token.
+// Decoders that read an encoder through cross-attention: T5, BART and its kin, Whisper, Llama 3.2
+// Vision. The encoder is a tower; its keys and values are cached once per source token.
 #include "import/hf_hybrid.h"
 #include "import/hf_towers_builder.h"
 
@@ -61,7 +61,8 @@ void build_t5(Import& import, const Traits& traits) {
     layer.mixers = self_and_cross(full_heads(heads, d_kv));
     layer.ffn = ffn;
     if (i == 0 || every_layer) {
-      layer.extras.push_back({"self_attn.relative_attention_bias", TensorRole::attention_other, buckets, heads, false});
+      layer.extras.push_back({"self_attn.relative_attention_bias", TensorRole::attention_other,
+                              buckets, heads, false});
     }
   }
   EncoderLayer layer;
@@ -115,22 +116,24 @@ struct Side {
 };
 
 Side read_side(ConfigView& view, const std::string& name) {
-  return {view.require(name + "_layers", kLayerRange), view.require(name + "_attention_heads", kHeadRange),
-          view.require(name + "_ffn_dim")};
+  return {view.require(name + "_layers", kLayerRange),
+          view.require(name + "_attention_heads", kHeadRange), view.require(name + "_ffn_dim")};
 }
 
 /// hidden_size, vocabulary and ties for a model whose layers are counted per side.
 void read_side_dims(Import& import, const Traits& traits) {
   read_width_dims(import, traits);
   import.text().ignore("num_hidden_layers");
-  for (const std::string_view key : {"scale_embedding", "extra_pos_embeddings", "normalize_before", "normalize_embedding",
-                                     "add_final_layer_norm", "add_bias_logits", "static_position_embeddings",
-                                     "classif_dropout", "num_hidden_layers", "share_encoder_decoder_embeddings"}) {
+  for (const std::string_view key :
+       {"scale_embedding", "extra_pos_embeddings", "normalize_before", "normalize_embedding",
+        "add_final_layer_norm", "add_bias_logits", "static_position_embeddings", "classif_dropout",
+        "num_hidden_layers", "share_encoder_decoder_embeddings"}) {
     import.text().ignore(key);
   }
 }
 
-std::vector<Layer> bart_decoder(Import& import, const Traits& traits, const Side& side, bool k_bias) {
+std::vector<Layer> bart_decoder(Import& import, const Traits& traits, const Side& side,
+                                bool k_bias) {
   Attention attention = full_heads(side.heads, import.spec.hidden_size / side.heads);
   attention.q_bias = attention.v_bias = attention.o_bias = true;
   attention.k_bias = k_bias;
@@ -152,8 +155,10 @@ void add_bart_encoder_layers(TowerBuilder& builder, uint64_t hidden, const Side&
 void check_heads(Import& import, const Side& side, std::string_view key) {
   if (import.spec.hidden_size % side.heads == 0) return;
   import.text().error(ErrorCode::model_inconsistent, key,
-                      {{"key", std::string(key)}, {"other", std::string("hidden_size")},
-                       {"detail", std::string("it does not divide it")}});
+                      {{"key", std::string(key)},
+                       {"other", std::string("hidden_size")},
+                       { "detail",
+                         std::string("it does not divide it") }});
 }
 
 }  // namespace
@@ -167,14 +172,16 @@ void build_bart(Import& import, const Traits& traits) {
   const Side decoder = read_side(view, "decoder");
   if (!import.failed()) check_heads(import, decoder, "decoder_attention_heads");
   if (import.failed()) return;
-  const uint64_t positions = kind.has_learned_positions ? import.spec.max_context_tokens + kind.extra_positions : 0;
+  const uint64_t positions =
+      kind.has_learned_positions ? import.spec.max_context_tokens + kind.extra_positions : 0;
 
   import.spec.layers = bart_decoder(import, traits, decoder, true);
   import.spec.position_embeddings = positions;
   import.spec.has_final_norm = kind.has_final_norm;
   import.spec.output_bias = kind.has_logits_bias;
   if (kind.has_embedding_norm) {
-    import.spec.extras.push_back({"decoder.layernorm_embedding", TensorRole::norm, 2, hidden, false});
+    import.spec.extras.push_back(
+        {"decoder.layernorm_embedding", TensorRole::norm, 2, hidden, false});
   }
   TowerBuilder builder("encoder", TensorRole::other);
   if (positions != 0) builder.table("embed_positions", positions, hidden);
@@ -219,7 +226,8 @@ namespace {
 /// Every patch of every tile, and a class token per tile.
 uint64_t mllama_image_tokens(Import& import) {
   const json::Value* vision = import.config.find("vision_config");
-  TowerDims dims(vision != nullptr && vision->as_object() != nullptr ? vision : nullptr, "/vision_config", import.errors);
+  TowerDims dims(vision != nullptr && vision->as_object() != nullptr ? vision : nullptr,
+                 "/vision_config", import.errors);
   const uint64_t patches = num_patches(dims.side("image_size", 560), dims.few({"patch_size"}, 14));
   return dims.few({"max_num_tiles"}, 4) * (patches + 1);
 }
@@ -237,7 +245,8 @@ void build_mllama(Import& import, const Traits& traits) {
   cross.qk_norm = QkNorm::per_head_dim;
   const auto cross_layers = view.list("cross_attention_layers", {0, kLayerRange.max});
   if (!cross_layers) {
-    view.error(ErrorCode::json_missing_key, "cross_attention_layers", {{"key", std::string("cross_attention_layers")}});
+    view.error(ErrorCode::json_missing_key, "cross_attention_layers",
+               {{"key", std::string("cross_attention_layers")}});
   }
   const DenseFfn ffn = read_dense_ffn(import, traits);
   if (import.failed()) return;
@@ -251,8 +260,8 @@ void build_mllama(Import& import, const Traits& traits) {
     layer.extras.push_back({"cross_attn_attn_gate", TensorRole::attention_other, 1, 1, false});
     layer.extras.push_back({"cross_attn_mlp_gate", TensorRole::mlp_gate, 1, 1, false});
   }
-  import.spec.extras.push_back(
-      {"model.embed_tokens.special", TensorRole::embedding, kSpecialTokens, import.spec.hidden_size, true});
+  import.spec.extras.push_back({"model.embed_tokens.special", TensorRole::embedding, kSpecialTokens,
+                                import.spec.hidden_size, true});
   import.spec.cross_tokens = mllama_image_tokens(import);
 }
 

@@ -20,8 +20,10 @@ struct TowerInput {
 // Encoders alone. Sources: the modelling files of transformers named like the functions; counts are
 // checked against published totals in tests/unit/hf_towers_test.cpp.
 void clip_encoder(const TowerInput& input);
-/// SigLIP; `drop_last_layer` for pipelines that read the last but one layer and never load the last.
-void siglip_encoder(const TowerInput& input, bool drop_last_layer = false, bool head_by_default = true);
+/// SigLIP; `drop_last_layer` for pipelines that read the last but one layer and never load the
+/// last.
+void siglip_encoder(const TowerInput& input, bool drop_last_layer = false,
+                    bool head_by_default = true);
 void pixtral_encoder(const TowerInput& input);
 void intern_vit_encoder(const TowerInput& input);
 /// ConvNeXt-XXLarge of open_clip with its projection to `image_dim`.

@@ -13,12 +13,14 @@ constexpr TensorRole kProjector = TensorRole::projector;
 uint64_t num_aspect_ratios(uint64_t tiles) {
   constexpr uint64_t kMaxTiles = 64;
   uint64_t ratios = 0;
-  for (uint64_t width = 1; width <= std::min(tiles, kMaxTiles); ++width) ratios += tiles / width;
+  for (uint64_t width = 1; width <= std::min(tiles, kMaxTiles); ++width)
+    ratios += tiles / width;
   return ratios;
 }
 
 /// Position tables of tiles: one per aspect ratio, and one for padding, behind a learned gate.
-void add_tile_positions(TowerBuilder& builder, std::string_view name, uint64_t ratios, uint64_t row) {
+void add_tile_positions(TowerBuilder& builder, std::string_view name, uint64_t ratios,
+                        uint64_t row) {
   builder.table(name, ratios + 1, row);
   builder.vector(std::string(name) + ".gate", 1);
 }
@@ -69,7 +71,8 @@ void llama4_tower(const TowerInput& input) {
   EncoderLayer layer;
   layer.hidden_size = hidden;
   layer.intermediate_size = wide;
-  builder.conv("patch_embedding.linear", hidden, dims.few({"num_channels"}, 3) * patch * patch, false);
+  builder.conv("patch_embedding.linear", hidden, dims.few({"num_channels"}, 3) * patch * patch,
+               false);
   builder.vector("class_embedding", hidden);
   builder.table("positional_embedding_vlm", patches + 1, hidden);
   builder.norm("layernorm_pre", hidden, true);
@@ -100,7 +103,8 @@ void gemma4_tower(const TowerInput& input) {
   layer.is_gated = true;
   layer.num_norms = 4;
   builder.linear("patch_embedder.input_proj", 3 * patch * patch, hidden, false);
-  builder.table("patch_embedder.position_embedding_table", 2 * dims.dim({"position_embedding_size"}, 10240), hidden);
+  builder.table("patch_embedder.position_embedding_table",
+                2 * dims.dim({"position_embedding_size"}, 10240), hidden);
   add_encoder_layers(builder, layer, layers);
   builder.repeat(layers);
   builder.norm("layers.*.attn.q_norm", head_dim, false);
@@ -113,9 +117,10 @@ void gemma4_tower(const TowerInput& input) {
 
 namespace {
 
-/// Feed-forward, attention and convolution of one conformer layer of Gemma 4; the clipping limits of
-/// its linear layers are scalars and not counted as parameters.
-void add_gemma4_conformer(TowerBuilder& builder, uint64_t hidden, uint64_t head_dim, uint64_t taps) {
+/// Feed-forward, attention and convolution of one conformer layer of Gemma 4; the clipping limits
+/// of its linear layers are scalars and not counted as parameters.
+void add_gemma4_conformer(TowerBuilder& builder, uint64_t hidden, uint64_t head_dim,
+                          uint64_t taps) {
   for (const std::string_view name : {"feed_forward1", "feed_forward2"}) {
     const std::string prefix = "layers.*." + std::string(name);
     builder.linear(prefix + ".ffw_layer_1", hidden, 4 * hidden, false);

@@ -1,5 +1,5 @@
-// Vision towers of Qwen-VL, GLM-V, Kimi, MiniMax-M3 and Muse Glimmer: patches of any grid, merged two by
-// two before the decoder reads them.
+// Vision towers of Qwen-VL, GLM-V, Kimi, MiniMax-M3 and Muse Glimmer: patches of any grid, merged
+// two by two before the decoder reads them.
 #include "import/hf_towers_kinds.h"
 
 namespace vramgauge::hf {
@@ -10,7 +10,8 @@ constexpr TensorRole kProjector = TensorRole::projector;
 /// Elements of a filter over channels, frames and a square patch.
 uint64_t patch_volume(TowerDims& dims, uint64_t default_patch_size) {
   const uint64_t patch = dims.few({"patch_size", "spatial_patch_size"}, default_patch_size);
-  return dims.few({"in_channels", "in_chans", "num_channels"}, 3) * dims.few({"temporal_patch_size"}, 2) * patch * patch;
+  return dims.few({"in_channels", "in_chans", "num_channels"}, 3) *
+         dims.few({"temporal_patch_size"}, 2) * patch * patch;
 }
 
 uint64_t merged_patches(TowerDims& dims) {
@@ -19,7 +20,8 @@ uint64_t merged_patches(TowerDims& dims) {
 }
 
 /// Norm, then two linear layers over the features of the merged patches.
-void add_merger(TowerBuilder& builder, uint64_t norm_width, bool norm_bias, uint64_t merged, uint64_t out) {
+void add_merger(TowerBuilder& builder, uint64_t norm_width, bool norm_bias, uint64_t merged,
+                uint64_t out) {
   builder.norm("norm", norm_width, norm_bias);
   builder.linear("linear_fc1", merged, merged, true);
   builder.linear("linear_fc2", merged, out, true);
@@ -77,7 +79,8 @@ void qwen3_vl_tower(const TowerInput& input) {
   input.builder.section("visual.merger", kProjector);
   add_merger(input.builder, hidden, true, merged, out);
   input.builder.section("visual.deepstack_merger_list.*", kProjector);
-  input.builder.repeat(dims.length("deepstack_visual_indexes", is_qwen3_5 ? 0 : kDefaultDeepstackLayers));
+  input.builder.repeat(
+      dims.length("deepstack_visual_indexes", is_qwen3_5 ? 0 : kDefaultDeepstackLayers));
   add_merger(input.builder, merged, true, merged, out);
 }
 
@@ -88,7 +91,8 @@ void glm4v_tower(const TowerInput& input) {
   const uint64_t patches = num_patches(dims.side("image_size", 336), dims.few({"patch_size"}, 14));
   EncoderLayer layer;
   layer.hidden_size = hidden;
-  layer.intermediate_size = out;  // the blocks take the decoder's width; intermediate_size is the merger's
+  layer.intermediate_size =
+      out;  // the blocks take the decoder's width; intermediate_size is the merger's
   layer.fused_qkv = true;
   layer.is_gated = true;
   layer.qkv_bias = dims.flag("attention_bias", false);
@@ -115,14 +119,16 @@ namespace {
 void add_moon_vit(const TowerInput& input, uint64_t hidden) {
   TowerDims& dims = input.dims;
   const uint64_t patch = dims.few({"patch_size"}, 14);
-  const uint64_t positions = dims.dim({"init_pos_emb_height"}, 64) * dims.dim({"init_pos_emb_width"}, 64);
+  const uint64_t positions =
+      dims.dim({"init_pos_emb_height"}, 64) * dims.dim({"init_pos_emb_width"}, 64);
   EncoderLayer layer;
   layer.hidden_size = hidden;
   layer.intermediate_size = dims.dim({"intermediate_size", "vt_intermediate_size"}, 4304);
   layer.fused_qkv = true;
   input.builder.conv("patch_embed.proj", hidden, 3 * patch * patch, true);
   input.builder.table("patch_embed.pos_emb", positions, hidden);
-  add_encoder_layers(input.builder, layer, dims.few({"num_hidden_layers", "vt_num_hidden_layers"}, 27));
+  add_encoder_layers(input.builder, layer,
+                     dims.few({"num_hidden_layers", "vt_num_hidden_layers"}, 27));
   input.builder.norm("encoder.final_layernorm", hidden, true);
 }
 
@@ -133,14 +139,16 @@ void kimi_vl_tower(const TowerInput& input) {
   const uint64_t hidden = dims.dim({"hidden_size", "vt_hidden_size"}, 1152);
   add_moon_vit(input, hidden);
   input.builder.section("multi_modal_projector", kProjector);
-  add_merger(input.builder, hidden, true, hidden * dims.area("merge_kernel_size", 4), input.text_hidden_size);
+  add_merger(input.builder, hidden, true, hidden * dims.area("merge_kernel_size", 4),
+             input.text_hidden_size);
 }
 
 void kimi_k3_tower(const TowerInput& input) {
   TowerDims& dims = input.dims;
   const uint64_t hidden = dims.dim({"vt_hidden_size"}, 1024);
   const uint64_t patch = dims.few({"patch_size"}, 14);
-  const uint64_t positions = dims.dim({"init_pos_emb_height"}, 64) * dims.dim({"init_pos_emb_width"}, 64);
+  const uint64_t positions =
+      dims.dim({"init_pos_emb_height"}, 64) * dims.dim({"init_pos_emb_width"}, 64);
   EncoderLayer layer;
   layer.hidden_size = hidden;
   layer.intermediate_size = dims.dim({"vt_intermediate_size"}, 4096);
@@ -149,7 +157,8 @@ void kimi_k3_tower(const TowerInput& input) {
   layer.qkv_bias = layer.o_bias = dims.flag("attn_bias", false);
   layer.mlp_bias = dims.flag("linear_bias", false);
   layer.norm_bias = false;
-  input.builder.conv("patch_embed.proj", hidden, 3 * patch * patch, dims.flag("patch_embed_proj_bias", false));
+  input.builder.conv("patch_embed.proj", hidden, 3 * patch * patch,
+                     dims.flag("patch_embed_proj_bias", false));
   input.builder.table("patch_embed.pos_emb", positions, hidden);
   add_encoder_layers(input.builder, layer, dims.few({"vt_num_hidden_layers"}, 27));
   input.builder.norm("encoder.final_layernorm", hidden, false);
@@ -188,14 +197,16 @@ void muse_glimmer_tower(const TowerInput& input) {
   EncoderLayer layer;
   layer.hidden_size = hidden;
   layer.intermediate_size = dims.dim({"intermediate_size"});
-  input.builder.linear("patch_embedder.patch_embedding", 3 * dims.few({"patch_temporal"}, 2) * patch * patch, hidden, false);
+  input.builder.linear("patch_embedder.patch_embedding",
+                       3 * dims.few({"patch_temporal"}, 2) * patch * patch, hidden, false);
   input.builder.table("patch_embedder.position_embedding_table",
                       dims.few({"pos_emb_height"}, 32) * dims.few({"pos_emb_width"}, 32), hidden);
   input.builder.norm("ln_pre", hidden, true);
   add_encoder_layers(input.builder, layer, dims.few({"num_hidden_layers"}));
   input.builder.norm("ln_post", hidden, true);
   input.builder.section("vision_adapter", kProjector);
-  input.builder.linear("fc1", input.root.dim({"out_hidden_size"}, hidden * merge * merge), wide, false);
+  input.builder.linear("fc1", input.root.dim({"out_hidden_size"}, hidden * merge * merge), wide,
+                       false);
   input.builder.linear("fc2", wide, wide, false);
   input.builder.linear("vision_projection", wide, input.text_hidden_size, false);
 }

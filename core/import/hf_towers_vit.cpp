@@ -14,7 +14,9 @@ void add_mlp_projector(TowerBuilder& builder, uint64_t in, uint64_t out, bool ha
   builder.linear("linear_2", out, out, has_bias);
 }
 
-uint64_t patch_elements(uint64_t channels, uint64_t patch_size) { return channels * patch_size * patch_size; }
+uint64_t patch_elements(uint64_t channels, uint64_t patch_size) {
+  return channels * patch_size * patch_size;
+}
 
 }  // namespace
 
@@ -79,7 +81,8 @@ void pixtral_encoder(const TowerInput& input) {
   layer.qkv_bias = layer.o_bias = layer.mlp_bias = layer.norm_bias = false;
   layer.is_gated = true;
 
-  input.builder.conv("patch_conv", hidden, patch_elements(input.dims.few({"num_channels"}, 3), patch), false);
+  input.builder.conv("patch_conv", hidden,
+                     patch_elements(input.dims.few({"num_channels"}, 3), patch), false);
   input.builder.norm("ln_pre", hidden, false);
   add_encoder_layers(input.builder, layer, input.dims.few({"num_hidden_layers"}, 24));
 }
@@ -121,7 +124,8 @@ void llava_tower(const TowerInput& input) {
     clip_encoder(input);
   }
   // A list of feature layers is concatenated along the features.
-  const uint64_t features = input.dims.dim({"hidden_size"}, 1024) * input.root.length("vision_feature_layer", 1);
+  const uint64_t features =
+      input.dims.dim({"hidden_size"}, 1024) * input.root.length("vision_feature_layer", 1);
   add_mlp_projector(input.builder, features, input.text_hidden_size,
                     input.root.flag("multimodal_projector_bias", true));
 }
@@ -133,7 +137,8 @@ void llava_next_tower(const TowerInput& input) {
 
 void mistral3_tower(const TowerInput& input) {
   pixtral_encoder(input);
-  const uint64_t hidden = input.dims.dim({"hidden_size"}, 1024) * input.root.length("vision_feature_layer", 1);
+  const uint64_t hidden =
+      input.dims.dim({"hidden_size"}, 1024) * input.root.length("vision_feature_layer", 1);
   const uint64_t merge = input.root.few({"spatial_merge_size"}, 2);
   add_mlp_projector(input.builder, hidden, input.text_hidden_size,
                     input.root.flag("multimodal_projector_bias", false));

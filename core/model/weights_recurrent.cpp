@@ -7,7 +7,8 @@ namespace {
 constexpr TensorRole kRole = TensorRole::recurrent;
 
 /// A depthwise convolution: `taps` weights per channel, never quantised.
-void add_conv(LayerWeights& layer, std::string_view name, uint64_t channels, uint64_t taps, bool bias) {
+void add_conv(LayerWeights& layer, std::string_view name, uint64_t channels, uint64_t taps,
+              bool bias) {
   layer.plain(name, kRole, channels, taps);
   if (bias) layer.vector(std::string(name) + ".bias", kRole, channels);
 }
@@ -65,7 +66,8 @@ void add_gated_delta(LayerWeights& layer, const GatedDelta& m) {
   layer.matrix("linear_attn.out_proj", kRole, hidden, v_width);
 }
 
-/// A product of two thin matrices through head_dim, as Kimi delta attention makes its decay and gate.
+/// A product of two thin matrices through head_dim, as Kimi delta attention makes its decay and
+/// gate.
 void add_thin_pair(LayerWeights& layer, const std::string& name, uint64_t rank, uint64_t width) {
   layer.matrix("self_attn." + name + "_a_proj", kRole, rank, layer.hidden_size());
   layer.matrix("self_attn." + name + "_b_proj", kRole, width, rank);

@@ -19,7 +19,8 @@ inline ImportedModel imported(const std::string& config_text) {
   if (!config) return {};
   auto model = import_hf_config(*config, nullptr);
   if (!model) {
-    for (const Diagnostic& error : model.error()) ADD_FAILURE() << error.path << ": " << message_of(error);
+    for (const Diagnostic& error : model.error())
+      ADD_FAILURE() << error.path << ": " << message_of(error);
     return {};
   }
   return *std::move(model);
