@@ -111,7 +111,7 @@ void read_width_dims(Import& import, const Traits& traits) {
   } else {
     spec.vocab_size = view.require("vocab_size");
   }
-  spec.max_context_tokens = view.u64_or("max_position_embeddings", 0, kTokenRange);
+  spec.max_context_tokens = view.u64_or("max_position_embeddings", 0, {1, kTokenRange.max});
   spec.tie_word_embeddings = read_tie(import, traits);
   spec.position_embeddings = learned_positions(traits, spec.max_context_tokens);
   spec.has_final_norm = traits.has_norm_weights;

@@ -127,7 +127,7 @@ std::optional<ModelSpec> model_of(const json::Value& facts) {
 }
 
 const json::Value& facts_document() {
-  static const json::Value document = read_json(VRAMGAUGE_TEST_DIR "/../data/kv_facts.json");
+  static const json::Value document = read_json(VRAMGAUGE_TEST_DIR "/data/kv_facts.json");
   return document;
 }
 

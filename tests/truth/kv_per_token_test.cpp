@@ -80,7 +80,7 @@ LogRow row_of(const json::Value& line) {
 /// Every row that names a preset and gives the bytes a token costs by the published architecture.
 std::vector<LogRow> rows() {
   std::vector<LogRow> found;
-  std::istringstream lines(read_text(VRAMGAUGE_TEST_DIR "/engine_logs.jsonl"));
+  std::istringstream lines(read_text(VRAMGAUGE_TEST_DIR "/truth/engine_logs.jsonl"));
   for (std::string text; std::getline(lines, text);) {
     const json::Value line = parse_or_throw(text, "engine_logs.jsonl");
     const json::Value* preset = line.find("preset");
