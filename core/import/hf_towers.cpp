@@ -21,6 +21,8 @@ struct TowerRow {
 constexpr TowerRow kVisionTowers[] = {
     {"llava", llava_tower, true},
     {"llava_next", llava_next_tower, true},
+    {"llava_next_video", llava_next_tower, true},
+    {"llava_onevision", llava_next_tower},
     {"mistral3", mistral3_tower},
     {"ministral3", mistral3_tower},
     {"paligemma", paligemma_tower},
@@ -51,13 +53,15 @@ constexpr TowerRow kVisionTowers[] = {
 
 constexpr TowerRow kAudioTowers[] = {
     {"gemma4", gemma4_audio_tower},
+    {"qwen2_audio", qwen2_audio_tower},
+    {"voxtral", voxtral_tower},
 };
 
 /// Models that have a tower although a copy of their configuration may not speak of it.
 constexpr std::string_view kMultimodal[] = {
-    "qwen3_5",          "qwen3_5_moe",     "molmo",       "phi4mm",   "step3p7",  "inkling",
-    "inkling_mm_model", "gemma3n",         "qwen2_audio", "minicpmv", "minicpmo", "ovis",
-    "deepseek_vl_v2",   "phi4_multimodal",
+    "qwen3_5", "qwen3_5_moe",      "molmo",           "phi4mm",   "step3p7",
+    "inkling", "inkling_mm_model", "gemma3n",         "minicpmv", "minicpmo",
+    "ovis",    "deepseek_vl_v2",   "phi4_multimodal",
 };
 
 constexpr std::string_view kVisionKeys[] = {"vision_config",   "visual",       "img_processor",
@@ -174,13 +178,15 @@ void skip_tower(const TowerTask& task, std::string reason) {
   tower.kind = task.kind;
   tower.is_counted = false;
   import.spec.towers.push_back(std::move(tower));
-  import.notes.warnings.push_back({ErrorCode::model_tower_not_counted,
-                                   json::pointer_to("", task.key),
-                                   {{"tower", std::string(task.name())},
-                                    {"model_type", import.root_model_type},
-                                    { "reason",
-                                      std::move(reason) }},
-                                   std::nullopt});
+  import.notes.warnings.push_back(
+      {ErrorCode::model_tower_not_counted,
+       json::pointer_to("", task.key),
+       {{"tower", std::string(task.name())},
+        {"model_type",
+         import.root_model_type.empty() ? import.spec.model_type : import.root_model_type},
+        { "reason",
+          std::move(reason) }},
+       std::nullopt});
 }
 
 /// Enters the tower that `build` describes, unless a dimension it needs is missing.
@@ -239,6 +245,20 @@ void add_audio(Import& import) {
   }
 }
 
+/// True when the configuration, or one nested in it, speaks of a tower.
+bool mentions_tower(const json::Value& config, int depth) {
+  constexpr int kMaxDepth = 3;
+  if (config.as_object() == nullptr || depth > kMaxDepth) return false;
+  if (any_given(config, kVisionKeys) || any_given(config, kAudioKeys)) return true;
+  return std::any_of(config.as_object()->begin(), config.as_object()->end(),
+                     [&](const json::Member& m) { return mentions_tower(m.value, depth + 1); });
+}
+
+bool is_known_multimodal(std::string_view model_type) {
+  return std::find(std::begin(kMultimodal), std::end(kMultimodal), model_type) !=
+         std::end(kMultimodal);
+}
+
 }  // namespace
 
 void add_towers(Import& import) {
@@ -247,12 +267,11 @@ void add_towers(Import& import) {
   const size_t before = import.spec.towers.size();
   add_vision(import);
   add_audio(import);
-  const bool is_silent = import.spec.towers.size() == before;
-  const bool has_tower = std::find(std::begin(kMultimodal), std::end(kMultimodal),
-                                   import.root_model_type) != std::end(kMultimodal);
-  if (is_silent && has_tower) {
-    skip_tower({import, Tower::Kind::vision, "vision_config"}, "its configuration is not given");
-  }
+  if (import.spec.towers.size() != before) return;
+  const bool is_mentioned = mentions_tower(import.config, 0);
+  if (!is_mentioned && !is_known_multimodal(import.root_model_type)) return;
+  skip_tower({import, Tower::Kind::vision, "vision_config"},
+             is_mentioned ? "its layout is not known" : "its configuration is not given");
 }
 
 }  // namespace vramgauge::hf

@@ -1,7 +1,7 @@
 // Decoders that read an encoder through cross-attention: T5, BART and its kin, Whisper, Llama 3.2
 // Vision. The encoder is a tower; its keys and values are cached once per source token.
 #include "import/hf_hybrid.h"
-#include "import/hf_towers_builder.h"
+#include "import/hf_towers_kinds.h"
 
 namespace vramgauge::hf {
 namespace {
@@ -193,7 +193,6 @@ void build_bart(Import& import, const Traits& traits) {
 }
 
 void build_whisper(Import& import, const Traits& traits) {
-  constexpr uint64_t kConvTaps = 3;
   ConfigView& view = import.text();
   read_side_dims(import, traits);
   const uint64_t hidden = import.spec.hidden_size;
@@ -209,15 +208,7 @@ void build_whisper(Import& import, const Traits& traits) {
   import.spec.layers = bart_decoder(import, traits, decoder, false);
 
   TowerBuilder builder("encoder", TensorRole::audio);
-  builder.conv("conv1", hidden, mel_bins * kConvTaps, true);
-  builder.conv("conv2", hidden, hidden * kConvTaps, true);
-  builder.table("embed_positions", source, hidden);
-  EncoderLayer layer;
-  layer.hidden_size = hidden;
-  layer.intermediate_size = encoder.intermediate_size;
-  layer.has_k_bias = false;
-  add_encoder_layers(builder, layer, encoder.layers);
-  builder.norm("layer_norm", hidden, true);
+  whisper_encoder(builder, {hidden, encoder.intermediate_size, encoder.layers, mel_bins, source});
   import.spec.towers.push_back(encoder_tower(builder));
 }
 

@@ -29,6 +29,16 @@ void intern_vit_encoder(const TowerInput& input);
 /// ConvNeXt-XXLarge of open_clip with its projection to `image_dim`.
 void convnext_xxlarge_encoder(TowerBuilder& builder, uint64_t image_dim);
 
+/// Dimensions of Whisper's encoder.
+struct WhisperShape {
+  uint64_t hidden_size = 0;
+  uint64_t intermediate_size = 0;
+  uint64_t num_layers = 0;
+  uint64_t num_mel_bins = 0;
+  uint64_t max_source_positions = 0;
+};
+void whisper_encoder(TowerBuilder& builder, const WhisperShape& shape);
+
 // Whole towers with projector.
 void llava_tower(const TowerInput& input);
 void llava_next_tower(const TowerInput& input);
@@ -37,6 +47,8 @@ void paligemma_tower(const TowerInput& input);
 void gemma3_tower(const TowerInput& input);
 void gemma4_tower(const TowerInput& input);
 void gemma4_audio_tower(const TowerInput& input);
+void qwen2_audio_tower(const TowerInput& input);
+void voxtral_tower(const TowerInput& input);
 void qwen2_vl_tower(const TowerInput& input);
 void qwen2_5_vl_tower(const TowerInput& input);
 void qwen3_vl_tower(const TowerInput& input);

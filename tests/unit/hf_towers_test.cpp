@@ -134,6 +134,27 @@ TEST(HfTowers, Gemma4Vision) {
       31273088876U - 30697345340U);
 }
 
+TEST(HfTowers, AudioTowers) {
+  // Qwen/Qwen2-Audio-7B: 8397094912 - 7754878976 of its decoder (Qwen 7B, 156032 words).
+  EXPECT_EQ(tower_parameters("qwen2_audio", 4096,
+                             R"("audio_config":{"d_model":1280,"encoder_ffn_dim":5120,
+    "encoder_layers":32,"num_mel_bins":128,"max_source_positions":1500})"),
+            8397094912U - 7754878976U);
+  // google/gemma-4-E2B-it: 5123178051 - 4647449891 of the decoder (keys and values of the layers
+  // that share a cache are stored) - 168544256 of the vision tower.
+  EXPECT_EQ(tower_parameters("gemma4", 1536,
+                             R"("audio_config":{"hidden_size":1024,"num_hidden_layers":12,
+    "num_attention_heads":8,"conv_kernel_size":5,"output_proj_dims":1536})"),
+            5123178051U - 4647449891U - 168544256U);
+}
+
+TEST(HfTowers, TowerOfANestedConfigurationIsMissed) {
+  const auto model =
+      imported(R"({"model_type":"unheard_of","thinker_config":{"audio_config":{"depth":3},)" +
+               text_of(64) + R"("x":1}})");
+  EXPECT_TRUE(has_warning(model, ErrorCode::model_tower_not_counted));
+}
+
 TEST(HfTowers, PixtralOfMistral3) {
   // By hand: patches 3 x 14 x 14 x 1024, norm 1024, 24 layers of 4 x 1024^2 + 3 x 1024 x 4096 +
   // 2048; projector 1024 x 5120 + 5120^2, merger 4096 x 1024, norm 1024.
