@@ -52,6 +52,11 @@ export function use_error_texts(rows: readonly ErrorText[]): void {
   for (const { code, message, hint } of rows) english_errors[code] = { message, hint };
 }
 
+/** A GPU's name; the custom one goes by the page's. */
+export function device_name(name: string): string {
+  return name === "custom" ? t("choices.custom_gpu") : name;
+}
+
 /** One sentence for a finding, and its remedy, in the chosen language. */
 export function diag_text(diag: Diag): { message: string; hint: string } {
   const args = text_args(diag);
@@ -66,13 +71,15 @@ function fill(template: string, args: Record<string, string>): string {
 }
 
 function text_args(diag: Diag): Record<string, string> {
-  return Object.fromEntries(Object.entries(diag.args).map(([name, value]) => [name, arg_text(name, value)]));
+  // A link is read and corrected by its own keys, everything else by the names on the page.
+  const by_name = !diag.code.startsWith("link.");
+  return Object.fromEntries(Object.entries(diag.args).map(([name, value]) => [name, arg_text(name, value, by_name)]));
 }
 
 /** Fields go by their name on the page, types by the language's, counts by its grouping. */
-function arg_text(name: string, value: JsonValue): string {
+function arg_text(name: string, value: JsonValue, by_name: boolean): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  if (name === "key") return t_core("fields", text);
+  if (name === "key" && by_name) return t_core("fields", text);
   if (name === "expected" || name === "found") return t_core("value_types", text);
   return /^\d{4,}$/.test(text) && name !== "text" ? new Intl.NumberFormat(i18next.language).format(Number(text)) : text;
 }

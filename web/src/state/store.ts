@@ -1,5 +1,6 @@
 import { missing_facts, page_error, type CoreClient } from "../core/client";
 import type {
+  CatalogueItem,
   CatalogueKind,
   CatalogueResult,
   DescribeResult,
@@ -22,6 +23,8 @@ export interface Finding {
   diag: Diag;
 }
 
+/** More than any list of the catalogue holds. */
+const kWholeList = 1000;
 /** A custom model takes the place of the preset; the one goes when the other comes. */
 const kModelKeys = ["model", "model_config"];
 
@@ -46,6 +49,7 @@ export class Store extends EventTarget {
   readonly fields: ReadonlyMap<string, FieldInfo>;
   format: Formatter;
 
+  readonly #lists = new Map<CatalogueKind, CatalogueItem[]>();
   readonly #address: AddressBar;
   /** Text in a field that is not a value at all, by field key. */
   readonly #unreadable = new Map<string, Diag>();
@@ -129,6 +133,17 @@ export class Store extends EventTarget {
   /** Warnings that belong to no field on the page. */
   remarks(): Diag[] {
     return this.warnings.filter((warning) => !this.fields.has(field_of(warning)));
+  }
+
+  /** A whole list of the catalogue; asked for once. */
+  list(kind: CatalogueKind): CatalogueItem[] {
+    const known = this.#lists.get(kind) ?? this.search(kind, "", kWholeList).items;
+    this.#lists.set(kind, known);
+    return known;
+  }
+
+  item(kind: CatalogueKind, id: string): CatalogueItem | undefined {
+    return this.list(kind).find((item) => item.id === id);
   }
 
   search(kind: CatalogueKind, query: string, limit: number): CatalogueResult {

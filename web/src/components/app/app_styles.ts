@@ -39,7 +39,7 @@ export const app_styles = css`
     padding-top: 12px;
   }
   vg-device-bar {
-    margin-top: 18px;
+    margin-top: 10px;
   }
   vg-slim-verdict {
     display: none;

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Amount, DeviceBreakdown, Term } from "../../core/types";
-import { t, t_core } from "../../i18n/i18n";
+import { device_name, t, t_core } from "../../i18n/i18n";
 import { base_styles, button_styles, swatch_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 import "../arithmetic/arithmetic";
@@ -24,7 +24,7 @@ export class BreakdownTable extends StoreElement {
     if (!device) return nothing;
     return html`<table ?data-stale=${stale}>
       <caption>
-        ${device.count > 1 ? t("table.caption") : t("table.caption_of", { device: device.name })}
+        ${device.count > 1 ? t("table.caption") : t("table.caption_of", { device: device_name(device.name) })}
         ${stale ? html`<span class="old">· ${t("table.stale")}</span>` : nothing}
       </caption>
       <thead>

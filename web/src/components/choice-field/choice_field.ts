@@ -5,8 +5,6 @@ import { base_styles } from "../../styles/shared";
 import { field_shell, field_styles } from "../field/field";
 import { StoreElement } from "../store_element";
 
-const kMaxChoices = 100;
-
 /** One of a short list: the browser's own select. */
 export class ChoiceField extends StoreElement {
   static override properties = { ...StoreElement.properties, key: {}, kind: {} };
@@ -69,7 +67,7 @@ export class ChoiceField extends StoreElement {
   }
 
   #items(current: string): CatalogueItem[] {
-    const items = this.store.search(this.kind, "", kMaxChoices).items;
+    const items = this.store.list(this.kind);
     const first = this.#follows() ? [{ id: "", name: t("choices.same_as_k") }] : [];
     const known = current === "" || items.some((item) => item.id === current);
     return [...first, ...items, ...(known ? [] : [{ id: current, name: current }])];

@@ -1,7 +1,7 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
 import type { DeviceBreakdown, Term } from "../../core/types";
 import { axis_ticks, type Formatter } from "../../format/format";
-import { t, t_core } from "../../i18n/i18n";
+import { device_name, t, t_core } from "../../i18n/i18n";
 import { base_styles, swatch_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 import { bar_styles } from "./bar_styles";
@@ -26,7 +26,7 @@ export class DeviceBar extends StoreElement {
 
   #device(device: DeviceBreakdown, worst: boolean): TemplateResult {
     const format = this.store.format;
-    const name = device.count > 1 ? `${device.name} ×${device.count}` : device.name;
+    const name = device.count > 1 ? `${device_name(device.name)} ×${device.count}` : device_name(device.name);
     const used = t("bar.used", { needed: format.amount(device.total.bytes, 1), usable: format.size(device.usable_bytes) });
     return html`<figure>
       <figcaption>

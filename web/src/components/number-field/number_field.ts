@@ -86,6 +86,7 @@ export class NumberField extends StoreElement {
   #note(): string {
     const value = this.store.value(this.key);
     if (this.#is_tokens()) {
+      if (this.store.error_at(this.key)) return t("units.tokens");
       const folded = typeof value === "number" && compact_tokens(value) !== null;
       return folded ? t("units.tokens_exact", { count: this.store.format.integer(value) }) : t("units.tokens");
     }

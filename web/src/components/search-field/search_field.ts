@@ -121,8 +121,7 @@ export class SearchField extends StoreElement {
     if (this.label_override !== undefined) return this.label_override;
     const id = this.store.value(this.key);
     if (typeof id !== "string") return "";
-    const candidates = [...extra_items(this.kind, "", []), ...this.store.search(this.kind, id, 5).items];
-    const item = candidates.find((candidate) => candidate.id === id);
+    const item = extra_items(this.kind, "", []).find((extra) => extra.id === id) ?? this.store.item(this.kind, id);
     return item ? item_name(item) : id;
   }
 

@@ -15,15 +15,16 @@ export class VerdictPanel extends StoreElement {
   static override styles = [
     base_styles,
     css`
+      /* Room for the longest answer: another one moves nothing below it. */
+      :host {
+        min-height: 108px;
+      }
       .verdict {
         --tone: var(--border-strong);
         --wash: var(--sunken);
         display: grid;
-        /* Room for the longest answer: another one moves nothing below it. */
-        min-height: 104px;
-        align-content: start;
         gap: 4px;
-        padding: 16px 18px 12px;
+        padding: 14px 18px;
         border-inline-start: 3px solid var(--tone);
         border-start-end-radius: 8px;
         border-end-end-radius: 8px;
@@ -54,9 +55,11 @@ export class VerdictPanel extends StoreElement {
         line-height: 1.45;
       }
       @media (max-width: 860px) {
+        :host {
+          min-height: 148px;
+        }
         .verdict {
-          min-height: 142px;
-          padding: 14px 16px 12px;
+          padding: 14px 16px;
         }
       }
     `,

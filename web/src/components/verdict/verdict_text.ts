@@ -1,6 +1,6 @@
 import type { Estimate } from "../../core/types";
 import type { Formatter } from "../../format/format";
-import { t } from "../../i18n/i18n";
+import { device_name, t } from "../../i18n/i18n";
 
 /** Cache and weights within this of each other are "as large as". */
 const kAlikeFrac = 0.05;
@@ -21,7 +21,7 @@ export function headline(estimate: Estimate, format: Formatter): string {
 /** What is needed of what there is, and what takes the most of it. */
 export function explanation(estimate: Estimate, format: Formatter): string {
   const { needed_bytes, usable_bytes, worst_device } = estimate.verdict;
-  const device = estimate.devices[worst_device]?.name ?? "";
+  const device = device_name(estimate.devices[worst_device]?.name ?? "");
   const needs = t("verdict.needs", { needed: format.size(needed_bytes), usable: format.size(usable_bytes), device });
   return `${needs}${sentence_gap()}${largest_part(estimate, format)}`;
 }
