@@ -168,8 +168,8 @@ class GroupedFormatter {
   Result<FormattedWeights> format(const std::vector<WeightTensor>& tensors) {
     for (const WeightTensor& tensor : tensors) {
       const GroupedLayout* wanted = layout_for(tensor);
-      const bool fits = fills_words(*wanted, tensor);
-      if (!fits && !wanted->keeps_ragged) return not_divisible(*wanted, tensor);
+      const bool fits = wanted->ragged == RaggedRule::pad || fills_words(*wanted, tensor);
+      if (!fits && wanted->ragged == RaggedRule::refuse) return not_divisible(*wanted, tensor);
       if (!fits) ++num_kept_;
       add(fits ? *wanted : native_, tensor);
     }
@@ -188,8 +188,10 @@ class GroupedFormatter {
   const GroupedLayout* layout_for(const WeightTensor& tensor) const {
     const FormatPart part = format_part_of(tensor.role);
     if (format_.left_unquantised[static_cast<size_t>(part)]) return &native_;
-    // A plain dtype holds everything; codes with scales hold only matrices.
-    if (!tensor.is_matrix && layout_.bits < 16) return &native_;
+    // A plain dtype holds everything; codes with scales hold only matrices, and a gate with one
+    // output feature is a vector.
+    const bool is_vector = !tensor.is_matrix || tensor.rows == 1;
+    if (is_vector && layout_.bits < 16) return &native_;
     for (const PartFormat& other : format_.part_formats) {
       if (other.part == part && other.layout) return &*other.layout;
     }
@@ -311,10 +313,16 @@ Result<FormattedWeights> format_gguf(const std::vector<WeightTensor>& tensors,
 }  // namespace
 
 CheckedU64 grouped_bytes(const GroupedLayout& layout, uint64_t rows, uint64_t cols) {
-  const CheckedU64 beside = CheckedU64(rows) * layout.per_row_bits +
-                            CheckedU64(cols) * layout.per_column_bits + layout.per_tensor_bits;
-  const CheckedU64 bits = code_bits(layout, rows, cols) + group_bits(layout, rows, cols) +
-                          tile_bits(layout, rows, cols) + beside;
+  CheckedU64 outputs(rows);
+  CheckedU64 inputs(cols);
+  if (layout.ragged == RaggedRule::pad) {
+    outputs = round_up(outputs, layout.out_multiple);
+    inputs = round_up(inputs, layout.in_multiple);
+  }
+  const CheckedU64 beside =
+      outputs * layout.per_row_bits + inputs * layout.per_column_bits + layout.per_tensor_bits;
+  const CheckedU64 bits = code_bits(layout, outputs, inputs) + group_bits(layout, outputs, inputs) +
+                          tile_bits(layout, outputs, inputs) + beside;
   return ceil_div(bits, uint64_t{8}) + layout.codebook_bytes;
 }
 

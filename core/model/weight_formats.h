@@ -50,6 +50,13 @@ struct IdealLayout {
   uint64_t bits = 0;
 };
 
+/// What a quantiser does with a matrix whose features are not the multiples it needs.
+enum class RaggedRule {
+  refuse,  ///< gives up on the model
+  keep,    ///< leaves the matrix as it is
+  pad,     ///< stores it with zeros up to the next multiples
+};
+
 /// Weights of one width with scales, zeros and tables beside them. All widths in bits; 0 = none.
 struct GroupedLayout {
   uint64_t bits = 0;
@@ -78,9 +85,7 @@ struct GroupedLayout {
   /// Input and output features must be multiples of these; 1 = no such rule.
   uint64_t in_multiple = 1;
   uint64_t out_multiple = 1;
-  /// What the quantiser does with a matrix that breaks the rule: leave it alone, or refuse the
-  /// model.
-  bool keeps_ragged = false;
+  RaggedRule ragged = RaggedRule::refuse;
 };
 
 /// One GGUF type for every matrix that the engine quantises.

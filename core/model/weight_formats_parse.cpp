@@ -37,6 +37,14 @@ IdealLayout parse_ideal(json::ObjectReader& reader) {
   return {required(reader, "bits", reader.u64("bits", {1, 64}))};
 }
 
+RaggedRule parse_ragged(json::ObjectReader& reader) {
+  const std::string rule = reader.string("ragged").value_or("refuse");
+  if (rule == "keep") return RaggedRule::keep;
+  if (rule == "pad") return RaggedRule::pad;
+  if (rule != "refuse") not_a_choice(reader, "ragged", rule, "refuse, keep, pad");
+  return RaggedRule::refuse;
+}
+
 GroupedLayout parse_grouped(json::ObjectReader& reader) {
   constexpr json::Range kWidth{1, 1024};
   constexpr json::Range kCount{1, uint64_t{1} << 20};
@@ -60,11 +68,7 @@ GroupedLayout parse_grouped(json::ObjectReader& reader) {
   const std::string axis = reader.string("pack_axis").value_or("in");
   if (axis != "in" && axis != "out") not_a_choice(reader, "pack_axis", axis, "in, out");
   layout.packs_outputs = axis == "out";
-  const std::string ragged = reader.string("ragged").value_or("refuse");
-  if (ragged != "refuse" && ragged != "keep") {
-    not_a_choice(reader, "ragged", ragged, "refuse, keep");
-  }
-  layout.keeps_ragged = ragged == "keep";
+  layout.ragged = parse_ragged(reader);
   return layout;
 }
 

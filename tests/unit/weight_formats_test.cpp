@@ -213,6 +213,18 @@ TEST(WeightFormats, QuantisersRefuseOrKeepWhatDoesNotFit) {
   EXPECT_EQ(kept.warnings[0].code, ErrorCode::format_fallback);
 }
 
+// EXL3 fills both sides up to 128: 200 x 100 is stored as 256 x 128.
+TEST(WeightFormats, PaddedMatricesAreStoredWhole) {
+  EXPECT_EQ(mlp_bytes("exl3-4bit", 200, 100), 256U * 128 / 2 + (256 + 128) * 2);
+}
+
+// The gate in front of a shared expert has one output feature.
+TEST(WeightFormats, OneRowIsAVector) {
+  WeightTensor gate = tensor(TensorRole::mtp, 1, 2048);
+  gate.is_matrix = true;
+  EXPECT_EQ(formatted("awq-4bit-g128", {gate}).value().total.count(), 2048U * 2);
+}
+
 TEST(WeightFormats, IdealNeedsOnlyAParameterCount) {
   ModelSpec spec;
   spec.num_parameters = 70'553'706'497;
