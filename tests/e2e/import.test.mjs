@@ -98,3 +98,19 @@ test("a file that is far too large is not read", async () => {
     assert.match(await panel(page).locator(".findings").innerText(), /9\sMiB/);
   });
 });
+
+test("what the configuration leaves out is listed with the model, what the answer lacks below it", async () => {
+  await open(open_in, {}, async (page) => {
+    const { tie_word_embeddings, max_position_embeddings, ...rest } = kConfig;
+    assert.ok(tie_word_embeddings === false && max_position_embeddings === 8192);
+    await (await open_panel(page)).fill(JSON.stringify(rest));
+    await answered(page);
+    await page.locator("vg-model-note summary").click();
+    assert.match(await page.locator("vg-model-note ul").innerText(), /tie_word_embeddings = false/);
+    assert.equal(await page.locator("vg-remarks li").count(), 0);
+    assert.match(await page.locator("[data-key=context_tokens] .finding").innerText(), /exceed the model's own maximum of 2,048/);
+  });
+  await open(open_in, { hash: "#v=1&model=google/gemma-3-27b-it" }, async (page) => {
+    assert.match(await page.locator("vg-remarks").getByRole("listitem").first().innerText(), /vision/);
+  });
+});

@@ -40,11 +40,12 @@ export function usage_problems() {
     .filter((file) => file.endsWith(".ts"))
     .map((file) => read(join("web/src", file)))
     .join("\n");
+  const codes = core_error_codes();
   const plain = (key) => key.replace(/_(one|other)$/, "");
   const known = new Set([...en.keys()].flatMap((key) => [key, plain(key)]));
   const named = [...source.matchAll(/"((?:[a-z_]+\.)+[a-z_]+)"/g)].map((match) => match[1]).filter((key) => en.has(key) || is_text_key(en, key));
   const is_section = (key) => [...en.keys()].some((known_key) => known_key.startsWith(`${key}.`));
-  const unknown = [...new Set(named)].filter((key) => !known.has(key) && !is_section(key));
+  const unknown = [...new Set(named)].filter((key) => !known.has(key) && !is_section(key) && !codes.has(key));
   // Keys built from a value, such as `verdict.${state}`, count as used by their section.
   const built = [...source.matchAll(/`((?:[a-z_]+\.)+[a-z_]*)\$\{/g)].map((match) => match[1]);
   const sections = [...source.matchAll(/t_core\("([a-z_.]+)"/g)].map((match) => `${match[1]}.`);

@@ -124,15 +124,19 @@ export class Store extends EventTarget {
 
   /** What stands beside a field: its error, else a warning about it. */
   finding_at(key: string): Finding | undefined {
-    const error = this.error_at(key);
+    const error = this.error_at(key) ?? (key === "model" ? this.error_at("model_config") : undefined);
     if (error) return { severity: "error", diag: error };
-    const warning = this.warnings.find((candidate) => field_of(candidate) === key);
+    const warning = this.warnings.find((candidate) => has_place(candidate) && field_of(candidate) === key);
     return warning && { severity: "warning", diag: warning };
   }
 
-  /** Warnings that belong to no field on the page. */
+  /** Warnings that stand beside no field. What was assumed of the model is listed with the model. */
   remarks(): Diag[] {
-    return this.warnings.filter((warning) => !this.fields.has(field_of(warning)));
+    return this.warnings.filter((warning) => warning.code !== "model.assumed_default" && !this.#stands_beside_field(warning));
+  }
+
+  #stands_beside_field(warning: Diag): boolean {
+    return has_place(warning) && this.fields.has(field_of(warning));
   }
 
   /** A whole list of the catalogue; asked for once. */
@@ -244,4 +248,9 @@ export class Store extends EventTarget {
 /** The scenario field that a finding is about, "" where it is none. */
 export function field_of(diag: Diag): string {
   return diag.path.replace(/^\/scenario(?=\/|$)/, "").split("/")[1] ?? "";
+}
+
+/** Warnings about a model are many and long; they are listed rather than put beside its field. */
+function has_place(warning: Diag): boolean {
+  return !kModelKeys.includes(field_of(warning));
 }

@@ -26,10 +26,9 @@ export function item_name(item: CatalogueItem): string {
 export function item_detail(kind: CatalogueKind, item: CatalogueItem, format: Formatter): string {
   const extra = Object.values(kExtra).find((candidate) => candidate.id === item.id);
   if (extra) return t(extra.detail);
-  const memory = item["capacity_bytes"] ?? item["memory_bytes"];
-  if (kind === "gpus") return typeof memory === "number" ? format.size(memory, 2) : "";
-  const bits = item["bits_per_weight"];
-  if (kind === "formats") return typeof bits === "number" ? t("choices.bits", { bits: format.tick(bits) }) : "";
+  if (item["refused"] !== undefined) return t("choices.refused");
+  const memory = item["total_bytes"];
+  if (kind === "gpus") return typeof memory === "number" ? format.size(memory, 1) : "";
   return parameters_text(item["parameters"], format) ?? item.family ?? "";
 }
 
