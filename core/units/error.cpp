@@ -18,14 +18,14 @@ std::string text_of(const ErrorArg& arg) {
   return number == nullptr ? std::string() : std::to_string(*number);
 }
 
-std::string argument(const std::vector<ErrorArg>& args, std::string_view name) {
+std::string argument(const ErrorArgs& args, std::string_view name) {
   for (const ErrorArg& arg : args) {
     if (arg.name == name) return text_of(arg);
   }
   return std::string(name);
 }
 
-std::string fill(std::string_view text, const std::vector<ErrorArg>& args) {
+std::string fill(std::string_view text, const ErrorArgs& args) {
   std::string out;
   while (!text.empty()) {
     const auto open = text.find('{');
@@ -41,11 +41,37 @@ std::string fill(std::string_view text, const std::vector<ErrorArg>& args) {
 
 }  // namespace
 
+ErrorArg::ErrorArg(std::string_view arg_name, std::string text) : name(arg_name), value(std::move(text)) {}
+ErrorArg::ErrorArg(std::string_view arg_name, uint64_t number) : name(arg_name), value(number) {}
+ErrorArg::ErrorArg(const ErrorArg&) = default;
+ErrorArg::ErrorArg(ErrorArg&&) noexcept = default;
+ErrorArg& ErrorArg::operator=(const ErrorArg&) = default;
+ErrorArg& ErrorArg::operator=(ErrorArg&&) noexcept = default;
+ErrorArg::~ErrorArg() = default;
+
+ErrorArgs::ErrorArgs() = default;
+ErrorArgs::ErrorArgs(std::initializer_list<ErrorArg> args) : list_(args) {}
+ErrorArgs::ErrorArgs(const ErrorArgs&) = default;
+ErrorArgs::ErrorArgs(ErrorArgs&&) noexcept = default;
+ErrorArgs& ErrorArgs::operator=(const ErrorArgs&) = default;
+ErrorArgs& ErrorArgs::operator=(ErrorArgs&&) noexcept = default;
+ErrorArgs::~ErrorArgs() = default;
+void ErrorArgs::push_back(ErrorArg arg) { list_.push_back(std::move(arg)); }
+
+Diagnostic::Diagnostic(ErrorCode error_code, std::string error_path, ErrorArgs error_args,
+                       std::optional<TextPosition> position)
+    : code(error_code), path(std::move(error_path)), args(std::move(error_args)), at(position) {}
+Diagnostic::Diagnostic(const Diagnostic&) = default;
+Diagnostic::Diagnostic(Diagnostic&&) noexcept = default;
+Diagnostic& Diagnostic::operator=(const Diagnostic&) = default;
+Diagnostic& Diagnostic::operator=(Diagnostic&&) noexcept = default;
+Diagnostic::~Diagnostic() = default;
+
 ErrorTable error_table() { return {kTable, std::size(kTable)}; }
 
 const ErrorInfo& error_info(ErrorCode code) { return kTable[static_cast<uint32_t>(code)]; }
 
-tl::unexpected<Diagnostics> fail(ErrorCode code, std::string path, std::vector<ErrorArg> args) {
+tl::unexpected<Diagnostics> fail(ErrorCode code, std::string path, ErrorArgs args) {
   return fail({Diagnostic{code, std::move(path), std::move(args), std::nullopt}});
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,18 +47,55 @@ struct TextPosition {
   uint64_t column = 0;
 };
 
-/// A named value that a message mentions.
+/// A named value that a message mentions: text or a number. Special members are out of line, here and
+/// below: errors are built in hundreds of places, and inline they would be a third of the module.
 struct ErrorArg {
+  ErrorArg(std::string_view arg_name, std::string text);
+  ErrorArg(std::string_view arg_name, uint64_t number);
+  ErrorArg(const ErrorArg&);
+  ErrorArg(ErrorArg&&) noexcept;
+  ErrorArg& operator=(const ErrorArg&);
+  ErrorArg& operator=(ErrorArg&&) noexcept;
+  ~ErrorArg();
+
   std::string_view name;
   std::variant<std::string, uint64_t> value;
 };
 
+/// The values of one message.
+class ErrorArgs {
+ public:
+  ErrorArgs();
+  ErrorArgs(std::initializer_list<ErrorArg> args);
+  ErrorArgs(const ErrorArgs&);
+  ErrorArgs(ErrorArgs&&) noexcept;
+  ErrorArgs& operator=(const ErrorArgs&);
+  ErrorArgs& operator=(ErrorArgs&&) noexcept;
+  ~ErrorArgs();
+
+  void push_back(ErrorArg arg);
+  const ErrorArg& front() const { return list_.front(); }
+  std::vector<ErrorArg>::const_iterator begin() const { return list_.begin(); }
+  std::vector<ErrorArg>::const_iterator end() const { return list_.end(); }
+
+ private:
+  std::vector<ErrorArg> list_;
+};
+
 /// One error or warning.
 struct Diagnostic {
+  Diagnostic(ErrorCode error_code, std::string error_path, ErrorArgs error_args = {},
+             std::optional<TextPosition> position = std::nullopt);
+  Diagnostic(const Diagnostic&);
+  Diagnostic(Diagnostic&&) noexcept;
+  Diagnostic& operator=(const Diagnostic&);
+  Diagnostic& operator=(Diagnostic&&) noexcept;
+  ~Diagnostic();
+
   ErrorCode code;
   /// RFC 6901 pointer into what the user gave (configuration, scenario, link key).
   std::string path;
-  std::vector<ErrorArg> args;
+  ErrorArgs args;
   std::optional<TextPosition> at;
 };
 
@@ -71,7 +109,7 @@ using Result = tl::expected<T, Diagnostics>;
 inline tl::unexpected<Diagnostics> fail(Diagnostics errors) {
   return tl::unexpected<Diagnostics>(std::move(errors));
 }
-tl::unexpected<Diagnostics> fail(ErrorCode code, std::string path, std::vector<ErrorArg> args = {});
+tl::unexpected<Diagnostics> fail(ErrorCode code, std::string path, ErrorArgs args = {});
 
 /// The English message: the code's template with the arguments filled in.
 std::string message_of(const Diagnostic& diagnostic);

@@ -254,7 +254,7 @@ bool ObjectReader::has(std::string_view key) { return present(key) != nullptr; }
 
 void ObjectReader::ignore(std::string_view key) { raw(key); }
 
-void ObjectReader::error(ErrorCode code, std::string_view key, std::vector<ErrorArg> args) {
+void ObjectReader::error(ErrorCode code, std::string_view key, ErrorArgs args) {
   errors_.push_back({code, path_to(key), std::move(args), std::nullopt});
 }
 

@@ -162,7 +162,7 @@ class ObjectReader {
 
   /// Reports a member of the wrong type.
   void wrong_type(std::string_view key, std::string_view expected, const Value& found);
-  void error(ErrorCode code, std::string_view key, std::vector<ErrorArg> args = {});
+  void error(ErrorCode code, std::string_view key, ErrorArgs args = {});
 
  private:
   const Value* present(std::string_view key);

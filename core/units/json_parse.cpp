@@ -133,7 +133,7 @@ class Builder {
     return at == std::string_view::npos ? end_ : at;
   }
 
-  bool fail_at(ErrorCode code, uint64_t offset, std::vector<ErrorArg> args) {
+  bool fail_at(ErrorCode code, uint64_t offset, ErrorArgs args) {
     errors_.push_back({code, path(), std::move(args), position_of(text_, offset)});
     return false;
   }
