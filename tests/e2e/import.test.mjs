@@ -107,8 +107,9 @@ test("what the configuration leaves out is listed with the model, what the answe
     await answered(page);
     await page.locator("vg-model-note summary").click();
     assert.match(await page.locator("vg-model-note ul").innerText(), /tie_word_embeddings = false/);
-    assert.equal(await page.locator("vg-remarks li").count(), 0);
-    assert.match(await page.locator("[data-key=context_tokens] .finding").innerText(), /exceed the model's own maximum of 2,048/);
+    assert.match(await page.locator("[data-key=context_tokens] .finding").innerText(), /beyond the model’s own 2,048/);
+    assert.deepEqual(await page.locator("vg-remarks li").count(), 1);
+    assert.match(await page.locator("vg-remarks li").innerText(), /^65,536 tokens exceed/);
   });
   await open(open_in, { hash: "#v=1&model=google/gemma-3-27b-it" }, async (page) => {
     assert.match(await page.locator("vg-remarks").getByRole("listitem").first().innerText(), /vision/);

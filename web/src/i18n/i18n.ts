@@ -65,6 +65,12 @@ export function diag_text(diag: Diag): { message: string; hint: string } {
   return { message: fill(texts.message, args), hint: fill(texts.hint, args) };
 }
 
+/** A warning in the few words that fit beside a field; the whole of it stands below the answer. */
+export function short_text(diag: Diag): string {
+  const key = `short_warnings.${diag.code.replace(".", "_")}`;
+  return i18next.exists(key) ? t(key, text_args(diag)) : diag_text(diag).message;
+}
+
 /** Templates name their arguments as the core's own table does: {key}. */
 function fill(template: string, args: Record<string, string>): string {
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => args[name] ?? placeholder);

@@ -130,13 +130,9 @@ export class Store extends EventTarget {
     return warning && { severity: "warning", diag: warning };
   }
 
-  /** Warnings that stand beside no field. What was assumed of the model is listed with the model. */
+  /** Warnings about the answer. What was assumed of the model is listed with the model. */
   remarks(): Diag[] {
-    return this.warnings.filter((warning) => warning.code !== "model.assumed_default" && !this.#stands_beside_field(warning));
-  }
-
-  #stands_beside_field(warning: Diag): boolean {
-    return has_place(warning) && this.fields.has(field_of(warning));
+    return this.warnings.filter((warning) => warning.code !== "model.assumed_default");
   }
 
   /** A whole list of the catalogue; asked for once. */

@@ -1,5 +1,5 @@
 import { css, html, nothing, type TemplateResult } from "lit";
-import { diag_text, t } from "../../i18n/i18n";
+import { diag_text, short_text, t } from "../../i18n/i18n";
 import type { Finding } from "../../state/store";
 
 export interface FieldShell {
@@ -15,13 +15,14 @@ export interface FieldShell {
 /** Label, control and finding of one field. The finding's line is always there, so nothing moves when it fills. */
 export function field_shell({ key, help, below, finding, control }: FieldShell): TemplateResult {
   const text = finding ? diag_text(finding.diag) : undefined;
+  const shown = finding?.severity === "warning" ? short_text(finding.diag) : text?.message;
   return html`<div class="field" data-finding=${finding?.severity ?? nothing}>
     <label for="control" title=${help ?? nothing}>${t(`fields.${key}`)}</label>
     <div class="control">${control}</div>
     <div id="about">
       ${below ? html`<p class="below">${below}</p>` : nothing}
       ${help ? html`<span class="visually-hidden">${help}</span>` : nothing}
-      <p class="finding" role="status" title=${text?.hint ?? nothing}>${text?.message ?? nothing}</p>
+      <p class="finding" role="status" title=${text ? `${text.message} ${text.hint}` : nothing}>${shown ?? nothing}</p>
     </div>
   </div>`;
 }
@@ -98,7 +99,7 @@ export const field_styles = css`
     font-size: 12px;
     line-height: 1.35;
   }
-  /* One line stands in the gap below the field; a longer text lies over what follows. */
+  /* One line stands in the gap below the field. A longer error, which has to be dealt with now, lies over what follows. */
   .finding {
     position: absolute;
     z-index: 3;
@@ -114,7 +115,10 @@ export const field_styles = css`
     background: var(--paper);
   }
   [data-finding="warning"] .finding {
+    overflow: hidden;
     color: var(--warn);
+    text-overflow: ellipsis;
+    white-space: nowrap;
   }
   @media (pointer: coarse) {
     .control {

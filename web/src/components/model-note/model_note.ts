@@ -4,6 +4,9 @@ import { t, t_core } from "../../i18n/i18n";
 import { base_styles, button_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 
+/** Above this share of active parameters the rest is embeddings and towers, not experts. */
+const kSparseFrac = 0.9;
+
 /** What was read of the model, and what was assumed, below its field. */
 export class ModelNote extends StoreElement {
   static override styles = [
@@ -50,7 +53,7 @@ export class ModelNote extends StoreElement {
     const { total, active } = model.parameters;
     const parts: string[] = [];
     if (total) parts.push(t("model.parameters", { count: format.parameters(total) }));
-    if (total && active && active < total) parts.push(t("model.active", { count: format.parameters(active) }));
+    if (total && active && active < kSparseFrac * total) parts.push(t("model.active", { count: format.parameters(active) }));
     parts.push(t("model.layers", { count: model.num_layers, n: format.integer(model.num_layers) }));
     const kinds = cache_kinds(model);
     if (kinds.length > 1 || kinds.some((kind) => kind !== "full")) parts.push(kinds.map((kind) => t_core("cache_kinds", kind)).join(" + "));
