@@ -11,28 +11,36 @@ namespace {
 
 void write_value(const Value& value, std::string& out);
 
-void write_escape(unsigned char c, std::string& out) {
+/// What stands for a character in a JSON string; empty for one that stands for itself.
+std::string escape_of(char c) {
+  switch (c) {
+    case '"': return "\\\"";
+    case '\\': return "\\\\";
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    default: break;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte >= 0x20) return {};
   char buffer[8];
-  std::snprintf(buffer, sizeof buffer, "\\u%04x", static_cast<unsigned>(c));
-  out += buffer;
+  std::snprintf(buffer, sizeof buffer, "\\u%04x", static_cast<unsigned>(byte));
+  return buffer;
 }
 
+bool needs_escape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
+
+/// Most strings are plain: they are copied in runs.
 void write_string(std::string_view text, std::string& out) {
   out += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          write_escape(static_cast<unsigned char>(c), out);
-        } else {
-          out += c;
-        }
-    }
+  while (!text.empty()) {
+    const auto run_end = std::find_if(text.begin(), text.end(), needs_escape);
+    const auto run = static_cast<std::string_view::size_type>(run_end - text.begin());
+    out += text.substr(0, run);
+    text.remove_prefix(run);
+    if (text.empty()) break;
+    out += escape_of(text.front());
+    text.remove_prefix(1);
   }
   out += '"';
 }
