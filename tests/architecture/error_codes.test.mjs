@@ -20,7 +20,7 @@ test("codes are unique and stable in form, and their texts are sentences", () =>
   for (const { code, severity, template, hint } of rows) {
     assert.match(code, /^[a-z_]+\.[a-z0-9_]+$/);
     assert.match(severity, /^(error|warning)$/);
-    assert.match(template, /^[A-Z{].*[.?]$/, `${code}: the message`);
+    assert.match(template, /^[A-Za-z{].*[.?]$/, `${code}: the message`);
     assert.match(hint, /^[A-Z{].*[.?]$/, `${code}: the hint`);
   }
 });
