@@ -1,35 +1,32 @@
 import i18next from "i18next";
 import type { Diag, JsonValue } from "../core/types";
 import type { Language } from "../state/preferences";
-import en from "./en.json";
-import zh_cn from "./zh-CN.json";
-import zh_cn_errors from "./errors.zh-CN.json";
+import type { FindingTexts, LanguageTexts } from "./language";
 
-interface ErrorText {
-  code: string;
-  message: string;
-  hint: string;
-}
-
-const kErrorsZhCn: Record<string, Omit<ErrorText, "code">> = zh_cn_errors;
-/** English texts are the core's own, so only Chinese has a table here. */
-const english_errors: Record<string, Omit<ErrorText, "code">> = {};
+const kLanguages: Record<Language, () => Promise<{ language: LanguageTexts }>> = {
+  en: () => import("./language_en"),
+  "zh-CN": () => import("./language_zh_cn"),
+};
+const english_errors: Record<string, FindingTexts> = {};
+const translated_errors: Partial<Record<string, Record<string, FindingTexts>>> = {};
 
 export async function start_i18n(language: Language): Promise<void> {
   await i18next.init({
     lng: language,
-    fallbackLng: "en",
+    fallbackLng: false,
     keySeparator: ".",
     interpolation: { escapeValue: false, prefix: "{", suffix: "}" },
-    resources: {
-      en: { translation: en },
-      "zh-CN": { translation: zh_cn },
-    },
+    resources: {},
   });
-  describe_document(language);
+  await set_language(language);
 }
 
 export async function set_language(language: Language): Promise<void> {
+  if (!translated_errors[language]) {
+    const loaded = (await kLanguages[language]()).language;
+    i18next.addResourceBundle(language, "translation", loaded.texts);
+    translated_errors[language] = loaded.errors;
+  }
   await i18next.changeLanguage(language);
   describe_document(language);
 }
@@ -48,7 +45,7 @@ export function t_core(section: string, key: string): string {
 }
 
 /** Takes the core's own table of English texts. */
-export function use_error_texts(rows: readonly ErrorText[]): void {
+export function use_error_texts(rows: readonly (FindingTexts & { code: string })[]): void {
   for (const { code, message, hint } of rows) english_errors[code] = { message, hint };
 }
 
@@ -61,7 +58,7 @@ export function device_name(name: string): string {
 export function diag_text(diag: Diag): { message: string; hint: string } {
   const args = text_args(diag);
   if (diag.code.startsWith("page.")) return { message: t(`page_errors.${diag.code.slice(5)}`, args), hint: "" };
-  const texts = (current_language() === "zh-CN" ? kErrorsZhCn[diag.code] : undefined) ?? english_errors[diag.code] ?? diag;
+  const texts = translated_errors[current_language()]?.[diag.code] ?? english_errors[diag.code] ?? diag;
   return { message: fill(texts.message, args), hint: fill(texts.hint, args) };
 }
 
