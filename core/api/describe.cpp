@@ -19,7 +19,7 @@ std::string_view kind_name(FieldKind kind) {
 json::Value text(std::string_view value) { return json::Value::string(std::string(value)); }
 
 json::Value bound(const Field& field, uint64_t value) {
-  if (field.decimal != nullptr) return json::Value::real(Decimal::from_micros(value).to_double());
+  if (field.decimal != nullptr) return json::Value::decimal(Decimal::from_micros(value));
   return json::Value::integer(value);
 }
 

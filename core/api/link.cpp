@@ -103,7 +103,7 @@ class Decoder {
     }
   }
 
-  void warn(ErrorCode code, std::string_view key, std::vector<ErrorArg> args) {
+  void warn(ErrorCode code, std::string_view key, ErrorArgs args) {
     result_.warnings.push_back({code, json::pointer_to("", key), std::move(args), std::nullopt});
   }
 

@@ -28,7 +28,7 @@ Answer unknown_keys(json::ObjectReader& reader, Diagnostics& errors, Answer answ
 
 void append(Diagnostics& to, const Diagnostics& from) { to.insert(to.end(), from.begin(), from.end()); }
 
-void warn(Diagnostics& warnings, ErrorCode code, std::string path, std::vector<ErrorArg> args) {
+void warn(Diagnostics& warnings, ErrorCode code, std::string path, ErrorArgs args) {
   warnings.push_back({code, std::move(path), std::move(args), std::nullopt});
 }
 
@@ -201,7 +201,7 @@ Answer Session::State::concurrency(const json::Value& request) {
   const uint64_t context = reader.u64("context_tokens", {1, kMaxPoolTokens}).value_or(1);
   const uint64_t ratio_micros = scaled(CheckedU64(pool), Decimal::kScale, context).value_or(0);
   json::Value out = json::Value::object();
-  out.set("concurrency", json::Value::real(Decimal::from_micros(ratio_micros).to_double()));
+  out.set("concurrency", json::Value::decimal(Decimal::from_micros(ratio_micros)));
   out.set("whole_requests", json::Value::integer(pool / context));
   return unknown_keys(reader, errors, std::move(out));
 }

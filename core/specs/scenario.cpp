@@ -171,7 +171,7 @@ std::string field_text(const Scenario& scenario, const Field& field) {
 json::Value field_json(const Scenario& scenario, const Field& field) {
   if (field.text != nullptr) return json::Value::string(scenario.*field.text);
   if (field.number != nullptr) return json::Value::integer(scenario.*field.number);
-  return json::Value::real((scenario.*field.decimal).to_double());
+  return json::Value::decimal(scenario.*field.decimal);
 }
 
 bool set_field_text(Scenario& scenario, const Field& field, std::string_view text) {

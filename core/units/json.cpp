@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <limits>
 
 namespace vramgauge::json {
 namespace {
@@ -23,9 +20,8 @@ std::string escape_of(char c) {
   }
   const auto byte = static_cast<unsigned char>(c);
   if (byte >= 0x20) return {};
-  char buffer[8];
-  std::snprintf(buffer, sizeof buffer, "\\u%04x", static_cast<unsigned>(byte));
-  return buffer;
+  constexpr std::string_view kHex = "0123456789abcdef";
+  return std::string("\\u00") + kHex[byte >> 4U] + kHex[byte & 15U];
 }
 
 bool needs_escape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
@@ -45,25 +41,12 @@ void write_string(std::string_view text, std::string& out) {
   out += '"';
 }
 
-std::string shortest_real(double value) {
-  char buffer[40];
-  for (int digits = 1; digits <= 17; ++digits) {
-    std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
-    if (std::strtod(buffer, nullptr) == value) break;
-  }
-  return buffer;
-}
-
 void write_number(const Number& number, std::string& out) {
   if (number.is_integer) {
     if (number.is_negative && number.magnitude != 0) out += '-';
     out += std::to_string(number.magnitude);
-  } else if (std::isnan(number.real)) {
-    out += "NaN";
-  } else if (std::isinf(number.real)) {
-    out += number.real < 0 ? "-Infinity" : "Infinity";
   } else {
-    out += shortest_real(number.real);
+    out += number.text;
   }
 }
 
@@ -113,16 +96,18 @@ Value Value::number(Number value) {
 }
 
 Value Value::integer(uint64_t value) {
-  return number({static_cast<double>(value), value, true, false});
+  return number({static_cast<double>(value), value, true, false, {}});
 }
 
 Value Value::signed_integer(int64_t value) {
   const bool negative = value < 0;
   const uint64_t bits = static_cast<uint64_t>(value);
-  return number({static_cast<double>(value), negative ? ~bits + 1 : bits, true, negative});
+  return number({static_cast<double>(value), negative ? ~bits + 1 : bits, true, negative, {}});
 }
 
-Value Value::real(double value) { return number({value, 0, false, value < 0}); }
+Value Value::real(double value, std::string text) { return number({value, 0, false, value < 0, std::move(text)}); }
+
+Value Value::decimal(Decimal value) { return real(value.to_double(), value.text()); }
 
 Value Value::string(std::string value) {
   Value result;

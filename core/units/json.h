@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "units/bytes.h"
+#include "units/decimal.h"
 #include "units/error.h"
 
 namespace vramgauge::json {
@@ -18,7 +19,7 @@ struct Member;
 
 enum class Kind { null, boolean, number, string, array, object };
 
-/// A number as written: exact when it is an integer of at most 64 bits, otherwise a double.
+/// A number as written: exact when it is an integer of at most 64 bits, otherwise a double beside its text.
 struct Number {
   /// The value as a double; infinite or NaN only for the bare words that some configurations hold.
   double real = 0;
@@ -26,6 +27,8 @@ struct Number {
   uint64_t magnitude = 0;
   bool is_integer = false;
   bool is_negative = false;
+  /// How a number that is no integer is written.
+  std::string text;
 };
 
 /// One JSON value. Objects keep the order of their keys; a parsed object has no duplicate keys.
@@ -45,7 +48,8 @@ class Value {
   static Value boolean(bool value);
   static Value integer(uint64_t value);
   static Value signed_integer(int64_t value);
-  static Value real(double value);
+  static Value real(double value, std::string text);
+  static Value decimal(Decimal value);
   static Value number(Number value);
   static Value string(std::string value);
   static Value bytes(Bytes value);
@@ -109,7 +113,7 @@ struct Limits {
 /// configurations, are accepted as numbers. Duplicate keys, depth, size and count are refused.
 Result<Value> parse(std::string_view text, const Limits& limits = {});
 
-/// Compact text, keys in their order, integers exact, reals in the shortest form that reads back.
+/// Compact text, keys in their order, integers exact, other numbers as they were read.
 std::string write(const Value& value);
 
 /// Line and column of a byte offset.

@@ -13,16 +13,17 @@ namespace {
 
 using Library = nlohmann::json;
 
-/// A bare word that JSON does not have, replaced in the text by a string of the same length.
-struct NotFinite {
-  uint64_t offset;
-  double value;
-};
-
+/// A bare word that JSON does not have, and a string of the same length in its place.
 struct BareWord {
   std::string_view word;
   std::string_view replacement;
   double value;
+};
+
+/// Where a bare word stood.
+struct NotFinite {
+  uint64_t offset;
+  const BareWord* word;
 };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -46,7 +47,7 @@ std::vector<NotFinite> replace_bare_words(std::string& text) {
       for (const BareWord& bare : kBareWords) {
         if (text.compare(i, bare.word.size(), bare.word) != 0) continue;
         text.replace(i, bare.word.size(), bare.replacement);
-        found.push_back({i + bare.replacement.find('"'), bare.value});
+        found.push_back({i + bare.replacement.find('"'), &bare});
         i += bare.word.size() - 1;
         break;
       }
@@ -97,14 +98,18 @@ class Builder {
   bool boolean(bool value) { return add(Value::boolean(value)); }
   bool number_integer(Library::number_integer_t value) { return add(Value::signed_integer(value)); }
   bool number_unsigned(Library::number_unsigned_t value) { return add(Value::integer(value)); }
-  bool number_float(Library::number_float_t value, const std::string&) { return add(Value::real(value)); }
+  bool number_float(Library::number_float_t value, const std::string& text) {
+    return add(Value::real(value, text));
+  }
   bool binary(Library::binary_t&) { return false; }
   bool string(std::string& value) {
     const uint64_t start = token_start();
-    for (const NotFinite& number : not_finite_) {
-      if (number.offset == start) return add(Value::real(number.value));
+    while (next_not_finite_ < not_finite_.size() && not_finite_[next_not_finite_].offset < start) ++next_not_finite_;
+    if (next_not_finite_ == not_finite_.size() || not_finite_[next_not_finite_].offset != start) {
+      return add(Value::string(std::move(value)));
     }
-    return add(Value::string(std::move(value)));
+    const BareWord& bare = *not_finite_[next_not_finite_].word;
+    return add(Value::real(bare.value, std::string(bare.word)));
   }
   bool start_object(std::size_t) { return open(Value::object()); }
   bool start_array(std::size_t) { return open(Value::array()); }
@@ -219,7 +224,9 @@ class Builder {
 
   std::string_view text_;
   Limits limits_;
+  /// In the order of the text; those before the next one have been met.
   std::vector<NotFinite> not_finite_;
+  std::vector<NotFinite>::size_type next_not_finite_ = 0;
   uint64_t taken_ = 0;
   uint64_t end_ = 0;
   uint64_t values_ = 0;
