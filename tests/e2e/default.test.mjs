@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answered, browser_tests, kLlamaTokenBytes, open, table_bytes, verdict } from "./harness.mjs";
+import { answered, browser_tests, choose_language, kLlamaTokenBytes, open, table_bytes, verdict } from "./harness.mjs";
 
 const at_root = browser_tests();
 const at_sub_path = browser_tests({ base: "/tools/vramgauge/" });
@@ -72,7 +72,7 @@ test("Chinese is the default of a Chinese browser, and a switch away", async () 
   await open(at_root, { locale: "zh-CN" }, async (page) => {
     assert.equal(await page.evaluate(() => document.documentElement.lang), "zh-CN");
     assert.match(await verdict(page).locator("h2").innerText(), /^放不下：差 [\d.]+\sGiB$/);
-    await page.getByRole("radio", { name: "English" }).check();
+    await choose_language(page, "English", "en");
     assert.match(await verdict(page).locator("h2").innerText(), /^Does not fit/);
     await page.reload();
     await answered(page);

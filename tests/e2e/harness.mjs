@@ -95,3 +95,9 @@ export async function screenshot(page, name, options = {}) {
   mkdirSync(kScreenshotDir, { recursive: true });
   await page.screenshot({ path: `${kScreenshotDir}${name}.png`, ...options });
 }
+
+/** Switches the language by its name in the header; its texts may have to be fetched. */
+export async function choose_language(page, name, tag) {
+  await page.getByRole("radio", { name }).check();
+  await page.waitForFunction((wanted) => document.documentElement.lang === wanted, tag);
+}

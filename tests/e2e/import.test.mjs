@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answered, browser_tests, input, open, table_bytes } from "./harness.mjs";
+import { answered, browser_tests, choose_language, input, open, table_bytes } from "./harness.mjs";
 
 const open_in = browser_tests();
 
@@ -78,7 +78,7 @@ test("a bad config.json is explained beside the field, with the place", async ()
     assert.equal(await text.getAttribute("aria-invalid"), "true");
     // The scenario is untouched until a configuration is understood.
     assert.deepEqual(await table_bytes(page), before);
-    await page.getByRole("radio", { name: "中文" }).check();
+    await choose_language(page, "中文", "zh-CN");
     assert.match(await panel(page).locator(".findings").innerText(), /num_hidden_layers 应为 整数，而不是 文本/);
   });
 });

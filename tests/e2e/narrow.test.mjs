@@ -21,6 +21,24 @@ for (const width of [320, 390]) {
   }
 }
 
+test("nothing scrolls sideways at 320 px with everything open", async () => {
+  await open(open_in, { viewport: { width: 320, height: 700 }, hash: "#v=1&model=deepseek-ai/DeepSeek-V3.1&gpu_count=8&colour=blue" }, async (page) => {
+    const sideways = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    for (const term of ["weights", "activations", "runtime"]) await page.locator(`tr[data-term=${term}] button`).click();
+    await page.locator("vg-inputs .advanced > summary").click();
+    await page.locator("vg-model-note summary").click();
+    await page.locator("vg-import-panel button").first().click();
+    assert.equal(await sideways(), 0);
+    for (const key of ["model", "weight_format", "gpu"]) {
+      await input(page, key).click();
+      assert.equal(await sideways(), 0, key);
+      const { x, width } = await page.locator(`[data-key=${key}] .popup`).boundingBox();
+      assert.ok(x >= 0 && x + width <= 320, key);
+      await page.keyboard.press("Escape");
+    }
+  });
+});
+
 test("the verdict stays in a slim bar while the inputs scroll", async () => {
   await open(open_in, { viewport: { width: 390, height: 700 } }, async (page) => {
     const slim = page.locator("vg-slim-verdict .slim");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answered, browser_tests, field, finding, input, kLlamaTokenBytes, open, table_bytes, verdict } from "./harness.mjs";
+import { answered, browser_tests, choose_language, field, finding, input, kLlamaTokenBytes, open, table_bytes, verdict } from "./harness.mjs";
 
 const open_in = browser_tests();
 
@@ -59,7 +59,7 @@ test("a value out of range is said beside the field, in both languages", async (
   await open(open_in, {}, async (page) => {
     await input(page, "gpu_count").fill("0");
     assert.match(await finding(page, "gpu_count").innerText(), /^Count is 0; it must be between 1 and/);
-    await page.getByRole("radio", { name: "中文" }).check();
+    await choose_language(page, "中文", "zh-CN");
     assert.match(await finding(page, "gpu_count").innerText(), /^数量 为 0，应在 1 到/);
   });
 });

@@ -165,9 +165,13 @@ export class Store extends EventTarget {
   }
 
   async choose_language(language: Language): Promise<void> {
-    write_preference("language", language);
-    await set_language(language);
-    this.format = new Formatter(language, this.preferences.unit);
+    try {
+      await set_language(language);
+      write_preference("language", language);
+    } catch {
+      // The texts could not be fetched: the page stays in the language it has, and the switch shows it.
+    }
+    this.format = new Formatter(current_language(), this.preferences.unit);
     this.#changed();
   }
 

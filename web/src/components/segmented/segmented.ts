@@ -1,4 +1,5 @@
 import { LitElement, css, html, type TemplateResult } from "lit";
+import { live } from "lit/directives/live.js";
 import { base_styles } from "../../styles/shared";
 
 export interface SegmentOption {
@@ -86,7 +87,7 @@ export class Segmented extends LitElement {
         type="radio"
         name="choice"
         aria-label=${option.label ?? (option.text as string)}
-        .checked=${option.value === this.value}
+        .checked=${live(option.value === this.value)}
         @change=${() => this.dispatchEvent(new CustomEvent("choose", { detail: option.value }))}
       />
       <span aria-hidden="true">${option.text}</span>
