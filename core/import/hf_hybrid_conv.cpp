@@ -65,8 +65,9 @@ uint64_t read_lfm2_intermediate(ConfigView& view) {
                {{"key", std::string("block_ffn_dim_multiplier")}});
     return width;
   }
+  const uint64_t two_thirds = 2 * width / 3;
   const auto scaled =
-      static_cast<uint64_t>(std::floor(multiplier * static_cast<double>(2 * width / 3)));
+      static_cast<uint64_t>(std::floor(multiplier * static_cast<double>(two_thirds)));
   return (scaled + multiple - 1) / multiple * multiple;
 }
 
@@ -175,7 +176,7 @@ void add_relative_positions(Layer& layer, const Attention& attention, uint64_t h
 void add_smoothing(Layer& layer, const Attention& attention, uint64_t hidden, uint64_t d_conv) {
   const uint64_t kv_width = attention.num_kv_heads * attention.head_dim;
   for (const uint64_t width : {kv_width, kv_width, hidden, hidden}) {
-    layer.mixers.push_back(ShortConv{width, d_conv, false, false});
+    layer.mixers.emplace_back(ShortConv{width, d_conv, false, false});
   }
 }
 

@@ -122,9 +122,9 @@ void convnext_xxlarge_encoder(TowerBuilder& builder, uint64_t image_dim) {
     uint64_t blocks;
   };
   constexpr Stage kStages[] = {{384, 3}, {768, 4}, {1536, 30}, {3072, 3}};
-  constexpr uint64_t kStemElements = 3 * 4 * 4;
-  constexpr uint64_t kDepthwiseElements = 7 * 7;
-  constexpr uint64_t kDownsample = 2 * 2;
+  constexpr uint64_t kStemElements = uint64_t{3} * 4 * 4;
+  constexpr uint64_t kDepthwiseElements = uint64_t{7} * 7;
+  constexpr uint64_t kDownsample = uint64_t{2} * 2;
   builder.conv("stem", kStages[0].channels, kStemElements, true);
   uint64_t previous = kStages[0].channels;
   builder.norm("stem.norm", previous, true);
