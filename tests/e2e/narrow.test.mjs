@@ -23,7 +23,7 @@ for (const width of [320, 390]) {
 
 test("nothing scrolls sideways at 320 px with everything open", async () => {
   await open(open_in, { viewport: { width: 320, height: 700 }, hash: "#v=1&model=deepseek-ai/DeepSeek-V3.1&gpu_count=8&colour=blue" }, async (page) => {
-    const sideways = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    const sideways = () => page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth));
     for (const term of ["weights", "activations", "runtime"]) await page.locator(`tr[data-term=${term}] button`).click();
     await page.locator("vg-inputs .advanced > summary").click();
     await page.locator("vg-model-note summary").click();
