@@ -64,6 +64,7 @@ void add_latent_queries(LayerWeights& layer, const LatentAttention& a) {
 }  // namespace
 
 void add_mixer_weights(LayerWeights& layer, const Attention& a) {
+  if (!a.has_projections) return;
   const uint64_t hidden = layer.hidden_size();
   const uint64_t q_rows = a.num_heads * a.head_dim * (a.output_gate ? 2 : 1);
   const uint64_t kv_rows = a.num_kv_heads * (a.head_dim + a.v_head_dim);

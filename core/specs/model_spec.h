@@ -60,6 +60,9 @@ struct Attention {
   bool fused_qkv = false;
   /// Values are the keys before rotation: no value projection; both are still cached.
   bool v_equals_k = false;
+  /// False when the layer's extras list its weights, which are not those of plain attention (files
+  /// whose latents are expanded before they are cached).
+  bool has_projections = true;
   std::optional<Indexer> indexer;
 };
 
