@@ -29,12 +29,17 @@ function file_of(root, base, url) {
     return null;
   }
   if (!path.startsWith(base)) return null;
-  const file = normalize(join(root, path.slice(base.length), path.endsWith("/") ? "index.html" : ""));
+  const file = normalize(
+    join(root, path.slice(base.length), path.endsWith("/") ? "index.html" : ""),
+  );
   return file === root || file.startsWith(root + sep) ? file : null;
 }
 
 async function answer(root, base, request, response) {
-  const file = request.method === "GET" || request.method === "HEAD" ? file_of(root, base, request.url ?? "/") : null;
+  const file =
+    request.method === "GET" || request.method === "HEAD"
+      ? file_of(root, base, request.url ?? "/")
+      : null;
   const info = file && (await stat(file).catch(() => null));
   if (!info?.isFile()) {
     response.writeHead(404, { "content-type": "text/plain; charset=utf-8" }).end("Not found\n");
@@ -58,7 +63,14 @@ export function serve({ root, port = 0, base = "/" }) {
     server.once("error", failed);
     server.listen(port, kHost, () => {
       const address = `http://${kHost}:${server.address().port}${base}`;
-      done({ address, stop: () => new Promise((stopped) => { server.closeAllConnections(); server.close(stopped); }) });
+      done({
+        address,
+        stop: () =>
+          new Promise((stopped) => {
+            server.closeAllConnections();
+            server.close(stopped);
+          }),
+      });
     });
   });
 }
@@ -70,7 +82,14 @@ function option(args, name, fallback) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const args = process.argv.slice(2);
-  const root = args[0] && !args[0].startsWith("--") ? args[0] : fileURLToPath(new URL("dist/site", import.meta.url));
-  const { address } = await serve({ root, port: Number(option(args, "--port", "8000")), base: option(args, "--base", "/") });
+  const root =
+    args[0] && !args[0].startsWith("--")
+      ? args[0]
+      : fileURLToPath(new URL("dist/site", import.meta.url));
+  const { address } = await serve({
+    root,
+    port: Number(option(args, "--port", "8000")),
+    base: option(args, "--base", "/"),
+  });
   console.log(address);
 }

@@ -17,7 +17,12 @@ export default defineConfig(({ mode }) => {
     plugins: [
       core_plugin(flavour),
       html_plugin(flavour),
-      ...(flavour === "single" ? [viteSingleFile({ removeViteModuleLoader: true }), rename_plugin("index.html", "vramgauge.html")] : []),
+      ...(flavour === "single"
+        ? [
+            viteSingleFile({ removeViteModuleLoader: true }),
+            rename_plugin("index.html", "vramgauge.html"),
+          ]
+        : []),
     ],
   };
 });

@@ -5,14 +5,20 @@ import { test } from "node:test";
 import { browser_tests, input, open } from "./harness.mjs";
 
 const open_in = browser_tests();
-const axe_source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const axe_source = readFileSync(
+  createRequire(import.meta.url).resolve("axe-core/axe.min.js"),
+  "utf8",
+);
 
 async function assert_clean(page, state) {
   // The page's policy refuses injected scripts; evaluation through the debugger is not subject to it.
   await page.evaluate(axe_source);
   const violations = await page.evaluate(async () => {
     const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target.flat().join(" ")} ${node.failureSummary}`).join("\n")}`);
+    return violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map((node) => `${node.target.flat().join(" ")} ${node.failureSummary}`).join("\n")}`,
+    );
   });
   assert.deepEqual(violations, [], state);
 }
@@ -25,7 +31,8 @@ for (const locale of ["en-US", "zh-CN"]) {
         await page.locator("vg-inputs .advanced > summary").click();
         await page.locator("vg-import-panel button").first().click();
         await page.locator("vg-import-panel textarea").fill("{");
-        for (const term of ["weights", "activations", "runtime"]) await page.locator(`tr[data-term=${term}] button`).click();
+        for (const term of ["weights", "activations", "runtime"])
+          await page.locator(`tr[data-term=${term}] button`).click();
         await assert_clean(page, "everything opened");
         await input(page, "gpu").click();
         await assert_clean(page, "list open");
@@ -40,15 +47,22 @@ for (const locale of ["en-US", "zh-CN"]) {
 }
 
 test("no accessibility violations on a phone, with a link half understood", async () => {
-  await open(open_in, { viewport: { width: 320, height: 640 }, hash: "#v=1&colour=blue" }, async (page) => {
-    await assert_clean(page, "320 px");
-  });
+  await open(
+    open_in,
+    { viewport: { width: 320, height: 640 }, hash: "#v=1&colour=blue" },
+    async (page) => {
+      await assert_clean(page, "320 px");
+    },
+  );
 });
 
 test("forced colours and reduced motion keep the page whole", async () => {
   await open(open_in, { forcedColors: "active", reducedMotion: "reduce" }, async (page) => {
     await assert_clean(page, "forced colours");
-    const moving = await page.locator("vg-breakdown-table .arrow").first().evaluate((arrow) => getComputedStyle(arrow).transitionDuration);
+    const moving = await page
+      .locator("vg-breakdown-table .arrow")
+      .first()
+      .evaluate((arrow) => getComputedStyle(arrow).transitionDuration);
     assert.equal(moving, "0s");
   });
 });

@@ -1,15 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answered, browser_tests, choose_language, kLlamaTokenBytes, open, table_bytes, verdict } from "./harness.mjs";
+import {
+  answered,
+  browser_tests,
+  choose_language,
+  kLlamaTokenBytes,
+  open,
+  table_bytes,
+  verdict,
+} from "./harness.mjs";
 
 const at_root = browser_tests();
 const at_sub_path = browser_tests({ base: "/tools/vramgauge/" });
 
-for (const [place, open_in] of [["at the root", at_root], ["under a sub-path", at_sub_path]]) {
+for (const [place, open_in] of [
+  ["at the root", at_root],
+  ["under a sub-path", at_sub_path],
+]) {
   test(`opens ${place} with the example that does not fit, and asks nobody else`, async () => {
     await open(open_in, {}, async (page) => {
       assert.equal(await verdict(page).getAttribute("data-state"), "does_not_fit");
-      assert.match(await verdict(page).locator("h2").innerText(), /^Does not fit: [\d.]+\sGiB short$/);
+      assert.match(
+        await verdict(page).locator("h2").innerText(),
+        /^Does not fit: [\d.]+\sGiB short$/,
+      );
       const bytes = await table_bytes(page);
       assert.equal(bytes.kv_cache, kLlamaTokenBytes * 65_536 * 2);
       assert.equal(bytes.total, bytes.weights + bytes.kv_cache + bytes.activations + bytes.runtime);
@@ -21,9 +35,12 @@ test("the parts of the bar are as long as their bytes", async () => {
   await open(at_root, {}, async (page) => {
     const bytes = await table_bytes(page);
     const bar = page.locator("vg-device-bar svg.drawing");
-    const widths = await bar.locator("rect.term").evaluateAll((rects) => rects.map((rect) => [rect.classList[1], rect.getBBox().width]));
+    const widths = await bar
+      .locator("rect.term")
+      .evaluateAll((rects) => rects.map((rect) => [rect.classList[1], rect.getBBox().width]));
     const per_byte = widths[0][1] / bytes.weights;
-    for (const [term, width] of widths) assert.ok(Math.abs(width - bytes[term] * per_byte) < 1, term);
+    for (const [term, width] of widths)
+      assert.ok(Math.abs(width - bytes[term] * per_byte) < 1, term);
     assert.match(await bar.getAttribute("aria-label"), /KV cache 40\.0\sGiB/);
   });
 });
@@ -82,9 +99,18 @@ test("Chinese is the default of a Chinese browser, and a switch away", async () 
 
 test("no English is left on the Chinese page", async () => {
   await open(at_root, { locale: "zh-CN" }, async (page) => {
-    const texts = await page.locator("vg-inputs label, vg-inputs h2, vg-inputs summary, vg-breakdown-table th, vg-breakdown-table caption, vg-breakdown-table .basis, vg-answers dt, vg-answers h2, vg-arithmetic dt").allInnerTexts();
+    const texts = await page
+      .locator(
+        "vg-inputs label, vg-inputs h2, vg-inputs summary, vg-breakdown-table th, vg-breakdown-table caption, vg-breakdown-table .basis, vg-answers dt, vg-answers h2, vg-arithmetic dt",
+      )
+      .allInnerTexts();
     const allowed = /^(GPU|GiB)$/;
     assert.ok(texts.length > 25);
-    assert.deepEqual(texts.map((text) => text.trim()).filter((text) => text !== "" && !/[\u4e00-\u9fff]/.test(text) && !allowed.test(text)), []);
+    assert.deepEqual(
+      texts
+        .map((text) => text.trim())
+        .filter((text) => text !== "" && !/[\u4e00-\u9fff]/.test(text) && !allowed.test(text)),
+      [],
+    );
   });
 });

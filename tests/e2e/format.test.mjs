@@ -12,26 +12,64 @@ async function load(entry) {
     root: web,
     configFile: false,
     logLevel: "silent",
-    build: { write: false, minify: false, lib: { entry: `${web}${entry}`, formats: ["es"], fileName: "format" } },
+    build: {
+      write: false,
+      minify: false,
+      lib: { entry: `${web}${entry}`, formats: ["es"], fileName: "format" },
+    },
   });
   const { code } = [built].flat()[0].output[0];
   return import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
 }
 
-const { Formatter, axis_ticks, compact_tokens, field_text, parse_decimal, parse_integer } = await load("src/format/format.ts");
+const { Formatter, axis_ticks, compact_tokens, field_text, parse_decimal, parse_integer } =
+  await load("src/format/format.ts");
 const en = new Formatter("en", "GiB");
 const space = "\u00a0";
 
 test("whole numbers are read with grouping and suffixes, and nothing else is", () => {
-  const readings = { "8192": 8192, "8k": 8192, "8 K": 8192, "128K": 131_072, "1M": 1_048_576, "1.5m": 1_572_864, "2g": 2 ** 31, "65,536": 65_536, "65_536": 65_536, "65 536": 65_536, "0": 0, " 7 ": 7, "８Ｋ": 8192 };
-  for (const [text, value] of Object.entries(readings)) assert.equal(parse_integer(text), value, text);
-  for (const text of ["", "k", "8kk", "8x", "-1", "1.5", "1e3", "0x10", "NaN", "Infinity", "1..5k", "99999999999999999999", ",5", "1.0001k"]) assert.equal(parse_integer(text), null, text);
+  const readings = {
+    8192: 8192,
+    "8k": 8192,
+    "8 K": 8192,
+    "128K": 131_072,
+    "1M": 1_048_576,
+    "1.5m": 1_572_864,
+    "2g": 2 ** 31,
+    "65,536": 65_536,
+    "65_536": 65_536,
+    "65 536": 65_536,
+    0: 0,
+    " 7 ": 7,
+    "８Ｋ": 8192,
+  };
+  for (const [text, value] of Object.entries(readings))
+    assert.equal(parse_integer(text), value, text);
+  for (const text of [
+    "",
+    "k",
+    "8kk",
+    "8x",
+    "-1",
+    "1.5",
+    "1e3",
+    "0x10",
+    "NaN",
+    "Infinity",
+    "1..5k",
+    "99999999999999999999",
+    ",5",
+    "1.0001k",
+  ])
+    assert.equal(parse_integer(text), null, text);
 });
 
 test("decimals are read, and nothing else is", () => {
-  const readings = { "1.15": 1.15, "79": 79, ".5": 0.5, "0.9 ": 0.9, "-1": -1, "１.５": 1.5 };
-  for (const [text, value] of Object.entries(readings)) assert.equal(parse_decimal(text), value, text);
-  for (const text of ["", ".", "1e3", "1,5", "NaN", "Infinity", "0x1", "1.2.3"]) assert.equal(parse_decimal(text), null, text);
+  const readings = { 1.15: 1.15, 79: 79, ".5": 0.5, "0.9 ": 0.9, "-1": -1, "１.５": 1.5 };
+  for (const [text, value] of Object.entries(readings))
+    assert.equal(parse_decimal(text), value, text);
+  for (const text of ["", ".", "1e3", "1,5", "NaN", "Infinity", "0x1", "1.2.3"])
+    assert.equal(parse_decimal(text), null, text);
 });
 
 test("token counts are short only where nothing is lost, and are read back the same", () => {
@@ -41,7 +79,10 @@ test("token counts are short only where nothing is lost, and are read back the s
   assert.equal(compact_tokens(65_535), null);
   assert.equal(compact_tokens(1000), null);
   assert.equal(compact_tokens(0), null);
-  for (const count of [0, 1, 1000, 1024, 4096, 40_960, 65_535, 131_072, 1_000_000, 1_048_576, 10_485_760]) assert.equal(parse_integer(field_text(count, true)), count);
+  for (const count of [
+    0, 1, 1000, 1024, 4096, 40_960, 65_535, 131_072, 1_000_000, 1_048_576, 10_485_760,
+  ])
+    assert.equal(parse_integer(field_text(count, true)), count);
 });
 
 test("bytes in GiB and GB", () => {

@@ -18,7 +18,9 @@ const kBrowserArgs = [
 const kAnswerTimeoutMs = 15_000;
 
 export const kSiteDir = fileURLToPath(new URL("../../web/dist/site", import.meta.url));
-export const kSingleFile = fileURLToPath(new URL("../../web/dist/single/vramgauge.html", import.meta.url));
+export const kSingleFile = fileURLToPath(
+  new URL("../../web/dist/single/vramgauge.html", import.meta.url),
+);
 const kScreenshotDir = fileURLToPath(new URL("test-results/screenshots/", import.meta.url));
 
 /** 2 (K and V) x 80 layers x 8 KV heads x 128 x 2 bytes: one token of Llama 3.3 70B in 16 bits. */
@@ -41,8 +43,16 @@ export function browser_tests({ base = "/" } = {}) {
 }
 
 /** A page with an answer on it. `problems` collects console output, failures and foreign requests. */
-async function open_page(browser, address, { hash = "", wait = true, prepare, ...context_options }) {
-  const context = await browser.newContext({ viewport: { width: 1320, height: 900 }, locale: "en-US", ...context_options });
+async function open_page(
+  browser,
+  address,
+  { hash = "", wait = true, prepare, ...context_options },
+) {
+  const context = await browser.newContext({
+    viewport: { width: 1320, height: 900 },
+    locale: "en-US",
+    ...context_options,
+  });
   context.setDefaultTimeout(kAnswerTimeoutMs);
   const page = await context.newPage();
   const problems = watch(page, new URL(address).origin);
@@ -59,7 +69,8 @@ function watch(page, origin) {
   page.on("requestfailed", (request) => problems.push(`request failed: ${request.url()}`));
   page.on("request", (request) => {
     const url = new URL(request.url());
-    if (url.protocol !== "data:" && url.origin !== origin) problems.push(`request to ${request.url()}`);
+    if (url.protocol !== "data:" && url.origin !== origin)
+      problems.push(`request to ${request.url()}`);
   });
   return problems;
 }
@@ -73,7 +84,10 @@ export async function open(open_in, options, use) {
   const opened = await open_in(options);
   try {
     await use(opened.page, opened.problems);
-    assert.deepEqual(opened.problems.filter((problem) => !options?.allow?.test(problem)), []);
+    assert.deepEqual(
+      opened.problems.filter((problem) => !options?.allow?.test(problem)),
+      [],
+    );
   } finally {
     await opened.close();
   }
@@ -81,9 +95,16 @@ export async function open(open_in, options, use) {
 
 /** The bytes that the table shows, by term. */
 export function table_bytes(page) {
-  return page.locator("vg-breakdown-table tr[data-term]").evaluateAll((rows) =>
-    Object.fromEntries(rows.map((row) => [row.dataset.term, Number(row.querySelector("[data-bytes]").dataset.bytes)])),
-  );
+  return page
+    .locator("vg-breakdown-table tr[data-term]")
+    .evaluateAll((rows) =>
+      Object.fromEntries(
+        rows.map((row) => [
+          row.dataset.term,
+          Number(row.querySelector("[data-bytes]").dataset.bytes),
+        ]),
+      ),
+    );
 }
 
 export const verdict = (page) => page.locator("vg-verdict section");

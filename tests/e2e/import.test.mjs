@@ -50,7 +50,11 @@ test("a pasted config.json becomes the model, travels in the link, and can be le
 test("a chosen file and a dropped file are read", async () => {
   await open(open_in, {}, async (page) => {
     await open_panel(page);
-    const file = { name: "config.json", mimeType: "application/json", buffer: Buffer.from(config_text()) };
+    const file = {
+      name: "config.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(config_text()),
+    };
     await panel(page).locator("input[type=file]").setInputFiles(file);
     await panel(page).getByText("Read:").waitFor();
     assert.equal((await table_bytes(page)).kv_cache, kTokenBytes * kDefaultTokens);
@@ -72,20 +76,37 @@ test("a bad config.json is explained beside the field, with the place", async ()
     const before = await table_bytes(page);
     const text = await open_panel(page);
     await text.fill('{\n  "model_type": "llama",\n  "hidden_size": 5x\n}');
-    assert.match(await panel(page).locator(".findings").innerText(), /Not valid JSON[\s\S]*line 3, column \d+/);
+    assert.match(
+      await panel(page).locator(".findings").innerText(),
+      /Not valid JSON[\s\S]*line 3, column \d+/,
+    );
     await text.fill(config_text({ num_hidden_layers: "four" }));
-    assert.match(await panel(page).locator(".findings").innerText(), /^num_hidden_layers must be a whole number, not text\. line 8/);
+    assert.match(
+      await panel(page).locator(".findings").innerText(),
+      /^num_hidden_layers must be a whole number, not text\. line 8/,
+    );
     assert.equal(await text.getAttribute("aria-invalid"), "true");
     // The scenario is untouched until a configuration is understood.
     assert.deepEqual(await table_bytes(page), before);
     await choose_language(page, "中文", "zh-CN");
-    assert.match(await panel(page).locator(".findings").innerText(), /num_hidden_layers 应为 整数，而不是 文本/);
+    assert.match(
+      await panel(page).locator(".findings").innerText(),
+      /num_hidden_layers 应为 整数，而不是 文本/,
+    );
   });
 });
 
 test("an unknown architecture is refused by name", async () => {
   await open(open_in, {}, async (page) => {
-    await (await open_panel(page)).fill(config_text({ model_type: "zebra9", architectures: ["Zebra9ForCausalLM"], stripe_cache_ratio: 3 }));
+    await (
+      await open_panel(page)
+    ).fill(
+      config_text({
+        model_type: "zebra9",
+        architectures: ["Zebra9ForCausalLM"],
+        stripe_cache_ratio: 3,
+      }),
+    );
     assert.match(await panel(page).locator(".findings").innerText(), /zebra9|stripe_cache_ratio/);
   });
 });
@@ -93,7 +114,11 @@ test("an unknown architecture is refused by name", async () => {
 test("a file that is far too large is not read", async () => {
   await open(open_in, {}, async (page) => {
     await open_panel(page);
-    const file = { name: "model.safetensors", mimeType: "application/octet-stream", buffer: Buffer.alloc(9 * 2 ** 20) };
+    const file = {
+      name: "model.safetensors",
+      mimeType: "application/octet-stream",
+      buffer: Buffer.alloc(9 * 2 ** 20),
+    };
     await panel(page).locator("input[type=file]").setInputFiles(file);
     assert.match(await panel(page).locator(".findings").innerText(), /9\sMiB/);
   });
@@ -107,11 +132,17 @@ test("what the configuration leaves out is listed with the model, what the answe
     await answered(page);
     await page.locator("vg-model-note summary").click();
     assert.match(await page.locator("vg-model-note ul").innerText(), /tie_word_embeddings = false/);
-    assert.match(await page.locator("[data-key=context_tokens] .finding").innerText(), /beyond the model’s own 2,048/);
+    assert.match(
+      await page.locator("[data-key=context_tokens] .finding").innerText(),
+      /beyond the model’s own 2,048/,
+    );
     assert.deepEqual(await page.locator("vg-remarks li").count(), 1);
     assert.match(await page.locator("vg-remarks li").innerText(), /^65,536 tokens exceed/);
   });
   await open(open_in, { hash: "#v=1&model=google/gemma-3-27b-it" }, async (page) => {
-    assert.match(await page.locator("vg-remarks").getByRole("listitem").first().innerText(), /vision/);
+    assert.match(
+      await page.locator("vg-remarks").getByRole("listitem").first().innerText(),
+      /vision/,
+    );
   });
 });

@@ -23,7 +23,23 @@ async function tab_until(page, name, limit = 40) {
 
 test("focus goes through the page in reading order", async () => {
   await open(open_in, {}, async (page) => {
-    for (const name of ["vg-segmented", "vg-header", "model", "vg-import-panel", "weight_format", "gpu", "gpu_count", "engine", "cache_type_k", "cache_type_v", "context_tokens", "num_requests", "shared_prefix_tokens", "vg-inputs", "vg-breakdown-table"])
+    for (const name of [
+      "vg-segmented",
+      "vg-header",
+      "model",
+      "vg-import-panel",
+      "weight_format",
+      "gpu",
+      "gpu_count",
+      "engine",
+      "cache_type_k",
+      "cache_type_v",
+      "context_tokens",
+      "num_requests",
+      "shared_prefix_tokens",
+      "vg-inputs",
+      "vg-breakdown-table",
+    ])
       await tab_until(page, name, 5);
   });
 });

@@ -6,7 +6,8 @@ import { answered, browser_tests, input, open, table_bytes, verdict } from "./ha
 const open_in = browser_tests();
 const frozen = JSON.parse(readFileSync(new URL("frozen_links.json", import.meta.url)));
 
-const hash_holds = (page, part) => page.waitForFunction((text) => location.hash.includes(text), part);
+const hash_holds = (page, part) =>
+  page.waitForFunction((text) => location.hash.includes(text), part);
 
 test("the address bar holds the scenario, and opens it again", async () => {
   await open(open_in, {}, async (page) => {
@@ -44,7 +45,8 @@ test("links written once keep their meaning", async (context) => {
     await context.test(link, async () => {
       await open(open_in, { hash: `#${link}` }, async (page) => {
         const bytes = await table_bytes(page);
-        for (const [term, value] of Object.entries(expect.bytes)) assert.equal(bytes[term], value, term);
+        for (const [term, value] of Object.entries(expect.bytes))
+          assert.equal(bytes[term], value, term);
         assert.equal(await verdict(page).getAttribute("data-state"), expect.verdict);
         assert.equal(await page.locator("[data-notice=link]").count(), 0);
       });

@@ -28,22 +28,34 @@ async function assert_shown(page, scenario) {
   const { result } = session.call("estimate", { scenario });
   await show(page, fragment);
   const device = result.devices[result.verdict.worst_device];
-  const expected = Object.fromEntries([...device.terms.map(({ id, bytes }) => [id, bytes]), ["total", device.total.bytes]]);
+  const expected = Object.fromEntries([
+    ...device.terms.map(({ id, bytes }) => [id, bytes]),
+    ["total", device.total.bytes],
+  ]);
   assert.deepEqual(await table_bytes(page), expected);
   assert.equal(await verdict(page).getAttribute("data-state"), result.verdict.state);
-  const count = (value) => (value === null ? "no limit" : value === 0 ? "none" : value.toLocaleString("en-US"));
+  const count = (value) =>
+    value === null ? "no limit" : value === 0 ? "none" : value.toLocaleString("en-US");
   for (const id of ["max_requests", "max_context_tokens", "max_cached_tokens"])
-    assert.equal(await page.locator(`[data-answer=${id}] dd`).first().innerText(), count(result.answers[id]), id);
+    assert.equal(
+      await page.locator(`[data-answer=${id}] dd`).first().innerText(),
+      count(result.answers[id]),
+      id,
+    );
 }
 
 test("golden cases through the page", async (context) => {
   await open(open_in, {}, async (page) => {
-    for (const { name, request } of golden) await context.test(name, () => assert_shown(page, request.params.scenario));
+    for (const { name, request } of golden)
+      await context.test(name, () => assert_shown(page, request.params.scenario));
   });
 });
 
 test("thirty scenarios through the page", async (context) => {
   await open(open_in, {}, async (page) => {
-    for (const scenario of scenarios) await context.test(`${scenario.model} ${scenario.context_tokens ?? "default"}`, () => assert_shown(page, scenario));
+    for (const scenario of scenarios)
+      await context.test(`${scenario.model} ${scenario.context_tokens ?? "default"}`, () =>
+        assert_shown(page, scenario),
+      );
   });
 });

@@ -1,13 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answered, browser_tests, choose_language, field, finding, input, kLlamaTokenBytes, open, table_bytes, verdict } from "./harness.mjs";
+import {
+  answered,
+  browser_tests,
+  choose_language,
+  field,
+  finding,
+  input,
+  kLlamaTokenBytes,
+  open,
+  table_bytes,
+  verdict,
+} from "./harness.mjs";
 
 const open_in = browser_tests();
 
 test("numbers may be typed as 8k, 128K, 1M and 65,536", async () => {
   await open(open_in, {}, async (page) => {
     const context = input(page, "context_tokens");
-    for (const [text, tokens] of [["8k", 8192], ["128K", 131_072], ["1M", 1_048_576], ["65,536", 65_536], ["1.5k", 1536], ["８ｋ", 8192]]) {
+    for (const [text, tokens] of [
+      ["8k", 8192],
+      ["128K", 131_072],
+      ["1M", 1_048_576],
+      ["65,536", 65_536],
+      ["1.5k", 1536],
+      ["８ｋ", 8192],
+    ]) {
       await context.fill(text);
       assert.equal((await table_bytes(page)).kv_cache, kLlamaTokenBytes * tokens * 2, text);
     }
@@ -58,7 +76,10 @@ test("what is no number is said beside the field, and the old answer is marked",
 test("a value out of range is said beside the field, in both languages", async () => {
   await open(open_in, {}, async (page) => {
     await input(page, "gpu_count").fill("0");
-    assert.match(await finding(page, "gpu_count").innerText(), /^Count is 0; it must be between 1 and/);
+    assert.match(
+      await finding(page, "gpu_count").innerText(),
+      /^Count is 0; it must be between 1 and/,
+    );
     await choose_language(page, "中文", "zh-CN");
     assert.match(await finding(page, "gpu_count").innerText(), /^数量 为 0，应在 1 到/);
   });
@@ -71,7 +92,8 @@ test("nothing moves while typing", async () => {
       page.evaluate(() => {
         const deep = (root, found = []) => {
           for (const element of root.querySelectorAll("*")) {
-            if (element.matches("label, input, select, table, tr, h2, svg.drawing, dl > div")) found.push(element);
+            if (element.matches("label, input, select, table, tr, h2, svg.drawing, dl > div"))
+              found.push(element);
             if (element.shadowRoot) deep(element.shadowRoot, found);
           }
           return found;

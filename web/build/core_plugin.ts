@@ -26,20 +26,31 @@ function build_catalogue(): string {
   if (given) return resolve(given);
   const out = mkdtempSync(join(tmpdir(), "vramgauge-catalogue-"));
   process.on("exit", () => rmSync(out, { recursive: true, force: true }));
-  execFileSync(process.execPath, [join(kRepoRoot, "presets/build.mjs"), out], { stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync(process.execPath, [join(kRepoRoot, "presets/build.mjs"), out], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   return existsSync(join(out, "catalogue")) ? join(out, "catalogue") : out;
 }
 
 function find_sources(): Sources {
   const core_dir = resolve(process.env["VRAMGAUGE_CORE_DIR"] ?? join(kRepoRoot, "build/wasm/wasm"));
   const glue_path = join(core_dir, "vramgauge.mjs");
-  if (!existsSync(glue_path)) throw new Error(`${glue_path} is missing: build the "wasm" preset first, or set VRAMGAUGE_CORE_DIR`);
-  return { glue_path, wasm: readFileSync(join(core_dir, "vramgauge.wasm")), catalogue_dir: build_catalogue() };
+  if (!existsSync(glue_path))
+    throw new Error(
+      `${glue_path} is missing: build the "wasm" preset first, or set VRAMGAUGE_CORE_DIR`,
+    );
+  return {
+    glue_path,
+    wasm: readFileSync(join(core_dir, "vramgauge.wasm")),
+    catalogue_dir: build_catalogue(),
+  };
 }
 
-const short_hash = (content: Buffer): string => createHash("sha256").update(content).digest("hex").slice(0, 10);
+const short_hash = (content: Buffer): string =>
+  createHash("sha256").update(content).digest("hex").slice(0, 10);
 
-const deflated = (content: Buffer): string => deflateRawSync(content, { level: 9 }).toString("base64");
+const deflated = (content: Buffer): string =>
+  deflateRawSync(content, { level: 9 }).toString("base64");
 
 const exports_of = (values: Record<string, string>): string =>
   Object.entries(values)
@@ -73,7 +84,10 @@ export function core_plugin(flavour: Flavour): Plugin {
     transform(code, id) {
       if (id !== sources.glue_path) return null;
       // The page hands over the compiled module itself, so the glue needs no address of the binary.
-      return code.replace(/new URL\((["'])vramgauge\.wasm\1,\s*import\.meta\.url\)(\.toString\(\)|\.href)?/g, '"vramgauge.wasm"');
+      return code.replace(
+        /new URL\((["'])vramgauge\.wasm\1,\s*import\.meta\.url\)(\.toString\(\)|\.href)?/g,
+        '"vramgauge.wasm"',
+      );
     },
     generateBundle() {
       if (flavour !== "site") return;
@@ -81,7 +95,11 @@ export function core_plugin(flavour: Flavour): Plugin {
       this.emitFile({ type: "asset", fileName: `${catalogue_root}/core.json`, source: core_json });
       const models_dir = join(sources.catalogue_dir, "models");
       for (const file of readdirSync(models_dir))
-        this.emitFile({ type: "asset", fileName: `${catalogue_root}/models/${file}`, source: readFileSync(join(models_dir, file)) });
+        this.emitFile({
+          type: "asset",
+          fileName: `${catalogue_root}/models/${file}`,
+          source: readFileSync(join(models_dir, file)),
+        });
     },
   };
 }

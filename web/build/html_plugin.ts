@@ -17,6 +17,9 @@ export function html_plugin(flavour: Flavour): Plugin {
   const head = `<meta http-equiv="Content-Security-Policy" content="${policy(flavour, theme_script)}" />\n    <script>${theme_script}</script>`;
   return {
     name: "vramgauge-html",
-    transformIndexHtml: { order: "post", handler: (html) => html.replace("<!-- policy and theme -->", () => head) },
+    transformIndexHtml: {
+      order: "post",
+      handler: (html) => html.replace("<!-- policy and theme -->", () => head),
+    },
   };
 }

@@ -9,5 +9,6 @@ const files = readdirSync(source, { recursive: true }).filter((file) => file.end
 const too_long = files
   .map((file) => ({ file, lines: readFileSync(join(source, file), "utf8").split("\n").length - 1 }))
   .filter(({ lines }) => lines > kMaxLines);
-for (const { file, lines } of too_long) console.error(`src/${file} has ${lines} lines; at most ${kMaxLines}`);
+for (const { file, lines } of too_long)
+  console.error(`src/${file} has ${lines} lines; at most ${kMaxLines}`);
 process.exit(too_long.length > 0 ? 1 : 0);

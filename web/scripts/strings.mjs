@@ -16,14 +16,18 @@ function flatten(tree, prefix = "") {
 const placeholders = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join(" ");
 
 function missing(from, other, what) {
-  return [...from.keys()].filter((key) => !other.has(key)).map((key) => `${what}: ${key} is missing`);
+  return [...from.keys()]
+    .filter((key) => !other.has(key))
+    .map((key) => `${what}: ${key} is missing`);
 }
 
 /** Both languages have the same keys, with the same placeholders, and no text is empty. */
 export function translation_problems() {
   const en = new Map(flatten(read_json("web/src/i18n/en.json")));
   const zh = new Map(flatten(read_json("web/src/i18n/zh-CN.json")));
-  const differing = [...en].filter(([key, text]) => zh.has(key) && placeholders(text) !== placeholders(zh.get(key)));
+  const differing = [...en].filter(
+    ([key, text]) => zh.has(key) && placeholders(text) !== placeholders(zh.get(key)),
+  );
   const empty = [...en, ...zh].filter(([, text]) => text.trim() === "");
   return [
     ...missing(en, zh, "zh-CN.json"),
@@ -43,13 +47,19 @@ export function usage_problems() {
   const codes = core_error_codes();
   const plain = (key) => key.replace(/_(one|other)$/, "");
   const known = new Set([...en.keys()].flatMap((key) => [key, plain(key)]));
-  const named = [...source.matchAll(/"((?:[a-z_]+\.)+[a-z_]+)"/g)].map((match) => match[1]).filter((key) => en.has(key) || is_text_key(en, key));
+  const named = [...source.matchAll(/"((?:[a-z_]+\.)+[a-z_]+)"/g)]
+    .map((match) => match[1])
+    .filter((key) => en.has(key) || is_text_key(en, key));
   const is_section = (key) => [...en.keys()].some((known_key) => known_key.startsWith(`${key}.`));
-  const unknown = [...new Set(named)].filter((key) => !known.has(key) && !is_section(key) && !codes.has(key));
+  const unknown = [...new Set(named)].filter(
+    (key) => !known.has(key) && !is_section(key) && !codes.has(key),
+  );
   // Keys built from a value, such as `verdict.${state}`, count as used by their section.
   const built = [...source.matchAll(/`((?:[a-z_]+\.)+[a-z_]*)\$\{/g)].map((match) => match[1]);
   const sections = [...source.matchAll(/t_core\("([a-z_.]+)"/g)].map((match) => `${match[1]}.`);
-  const used = (key) => source.includes(`"${plain(key)}"`) || [...built, ...sections].some((start) => key.startsWith(start));
+  const used = (key) =>
+    source.includes(`"${plain(key)}"`) ||
+    [...built, ...sections].some((start) => key.startsWith(start));
   return [
     ...unknown.map((key) => `the source names ${key}, which has no text`),
     ...[...en.keys()].filter((key) => !used(key)).map((key) => `${key} is used nowhere`),
@@ -64,8 +74,16 @@ function is_text_key(en, key) {
 /** Rows of the core's table: X(enumerator, "code", severity, "message", "hint"). */
 export function core_error_codes() {
   const text = /"((?:[^"\\]|\\.)*)"/.source;
-  const row = new RegExp(`^X\\(\\w+,\\s*${text},\\s*(?:error|warning),\\s*${text},\\s*${text}\\)`, "gm");
-  return new Map([...read("core/units/error_codes.def").matchAll(row)].map(([, code, message, hint]) => [code, { message, hint }]));
+  const row = new RegExp(
+    `^X\\(\\w+,\\s*${text},\\s*(?:error|warning),\\s*${text},\\s*${text}\\)`,
+    "gm",
+  );
+  return new Map(
+    [...read("core/units/error_codes.def").matchAll(row)].map(([, code, message, hint]) => [
+      code,
+      { message, hint },
+    ]),
+  );
 }
 
 /** Every code of the core has a Chinese text with the same arguments, and no other code has one. */
@@ -74,7 +92,12 @@ export function error_code_problems() {
   const zh = new Map(Object.entries(read_json("web/src/i18n/errors.zh-CN.json")));
   const differing = [...core].filter(([code, texts]) => {
     const translated = zh.get(code);
-    return translated && ["message", "hint"].some((part) => placeholders(texts[part]) !== placeholders(translated[part] ?? ""));
+    return (
+      translated &&
+      ["message", "hint"].some(
+        (part) => placeholders(texts[part]) !== placeholders(translated[part] ?? ""),
+      )
+    );
   });
   return [
     ...missing(core, zh, "errors.zh-CN.json"),

@@ -19,7 +19,9 @@ async function start(): Promise<void> {
     return;
   }
   const store = new Store(core, preferences);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => apply_theme(store.preferences.theme));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+    apply_theme(store.preferences.theme),
+  );
   store.start();
   app.store = store;
 }

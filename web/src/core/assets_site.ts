@@ -14,7 +14,8 @@ async function fetch_bytes(path: string): Promise<Uint8Array> {
 
 /** Facts files are plain names below models/; anything else is not ours to fetch. */
 function checked_file(file: string): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*\.json$/.test(file)) throw new Error(`unexpected file name ${file}`);
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*\.json$/.test(file))
+    throw new Error(`unexpected file name ${file}`);
   return file;
 }
 
@@ -22,7 +23,8 @@ export const assets: CoreAssets = {
   async module() {
     const response = await fetch_ok(new URL(wasm_url, document.baseURI));
     // Streaming compilation needs the right MIME type; some plain file servers do not send it.
-    if (response.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(response);
+    if (response.headers.get("content-type") === "application/wasm")
+      return WebAssembly.compileStreaming(response);
     return WebAssembly.compile(await response.arrayBuffer());
   },
   catalogue: () => fetch_bytes(`${catalogue_root}/core.json`),

@@ -5,7 +5,8 @@ import type { Diag, Envelope, ErrorEnvelope, Method, Methods } from "./types";
 type Session = InstanceType<Awaited<ReturnType<typeof create_module>>["Session"]>;
 
 /** Codes of problems that arise in the page itself, not in the core. Translated like the core's. */
-export type PageCode = "page.internal_error" | "page.fetch_failed" | "page.not_a_number" | "page.file_too_large";
+export type PageCode =
+  "page.internal_error" | "page.fetch_failed" | "page.not_a_number" | "page.file_too_large";
 
 export function page_error(code: PageCode, path = "", args: Diag["args"] = {}): ErrorEnvelope {
   return { ok: false, errors: [{ code, path, args, message: code, hint: "" }], warnings: [] };
@@ -39,9 +40,14 @@ export class CoreClient {
     await this.#restarting;
   }
 
-  call<M extends Method>(method: M, request: Methods[M]["request"]): Envelope<Methods[M]["result"]> {
+  call<M extends Method>(
+    method: M,
+    request: Methods[M]["request"],
+  ): Envelope<Methods[M]["result"]> {
     try {
-      return JSON.parse(this.session.call(method, JSON.stringify(request))) as Envelope<Methods[M]["result"]>;
+      return JSON.parse(this.session.call(method, JSON.stringify(request))) as Envelope<
+        Methods[M]["result"]
+      >;
     } catch (trap) {
       this.#restart();
       return page_error("page.internal_error", "", { method, detail: String(trap) });
@@ -50,7 +56,8 @@ export class CoreClient {
 
   /** Fetches and loads the facts of one model; several callers share one fetch. */
   load_model_facts(file: string): Promise<void> {
-    const pending = this.#loading.get(file) ?? this.assets.model_facts(file).then((facts) => this.load(facts));
+    const pending =
+      this.#loading.get(file) ?? this.assets.model_facts(file).then((facts) => this.load(facts));
     this.#loading.set(file, pending);
     pending.catch(() => this.#loading.delete(file));
     return pending;

@@ -1,6 +1,7 @@
 /** The JSON contract of the core's facade, as the page uses it. Byte counts are integers below 2^53. */
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type JsonValue =
+  null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
 /** Scenario fields that were given; everything left out takes the core's default. */
 export type Scenario = Record<string, JsonValue>;
@@ -88,7 +89,11 @@ export interface ModelSummary {
   source?: string;
   verified?: string;
   model_type?: string;
-  parameters: { total: number | null; active: number | null; by_role: Record<string, number | null> };
+  parameters: {
+    total: number | null;
+    active: number | null;
+    by_role: Record<string, number | null>;
+  };
   /** 0 where the model names none. */
   max_context_tokens: number;
   num_layers: number;
@@ -178,7 +183,10 @@ export interface Estimate {
 export interface Methods {
   version: { request: Record<string, never>; result: { version: string; link_version: number } };
   describe: { request: Record<string, never>; result: DescribeResult };
-  catalogue: { request: { kind: CatalogueKind; query?: string; limit?: number }; result: CatalogueResult };
+  catalogue: {
+    request: { kind: CatalogueKind; query?: string; limit?: number };
+    result: CatalogueResult;
+  };
   model: { request: { id: string }; result: ModelSummary };
   import: { request: { text: string; name?: string }; result: ImportResult };
   estimate: { request: { scenario: Scenario }; result: Estimate };

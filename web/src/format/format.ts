@@ -52,7 +52,12 @@ export class Formatter {
   /** Small byte counts in the unit that keeps them short: 320 KiB. */
   small_size(bytes: number): string {
     if (bytes < 1024) return this.exact(bytes);
-    const [divisor, name] = bytes < 1024 ** 2 ? [1024, "KiB"] : bytes < kGibBytes ? [1024 ** 2, "MiB"] : [kGibBytes, "GiB"];
+    const [divisor, name] =
+      bytes < 1024 ** 2
+        ? [1024, "KiB"]
+        : bytes < kGibBytes
+          ? [1024 ** 2, "MiB"]
+          : [kGibBytes, "GiB"];
     return `${this.#up_to(2).format(bytes / divisor)}\u00a0${name}`;
   }
 
@@ -122,7 +127,8 @@ export function parse_integer(text: string): number | null {
   const match = /^(\d[\d,_\s]*)(\.\d+)?\s*([kmg]?)$/i.exec(to_ascii_digits(text));
   if (!match) return null;
   const [, whole = "", fraction = "", suffix = ""] = match;
-  const value = Number(whole.replace(/[,_\s]/g, "") + fraction) * (kSuffixes[suffix.toLowerCase()] ?? 1);
+  const value =
+    Number(whole.replace(/[,_\s]/g, "") + fraction) * (kSuffixes[suffix.toLowerCase()] ?? 1);
   return Number.isSafeInteger(value) ? value : null;
 }
 
@@ -134,7 +140,9 @@ export function parse_decimal(text: string): number | null {
 
 /** Input methods for Chinese give full-width digits and stops. */
 function to_ascii_digits(text: string): string {
-  return text.trim().replace(/[\uff01-\uff5e]/g, (char) => String.fromCharCode(char.charCodeAt(0) - 0xfee0));
+  return text
+    .trim()
+    .replace(/[\uff01-\uff5e]/g, (char) => String.fromCharCode(char.charCodeAt(0) - 0xfee0));
 }
 
 /** Round axis steps: about `count` ticks of 1, 2 or 5 times a power of ten, from 0 to below `max`. */

@@ -57,8 +57,10 @@ export function device_name(name: string): string {
 /** One sentence for a finding, and its remedy, in the chosen language. */
 export function diag_text(diag: Diag): { message: string; hint: string } {
   const args = text_args(diag);
-  if (diag.code.startsWith("page.")) return { message: t(`page_errors.${diag.code.slice(5)}`, args), hint: "" };
-  const texts = translated_errors[current_language()]?.[diag.code] ?? english_errors[diag.code] ?? diag;
+  if (diag.code.startsWith("page."))
+    return { message: t(`page_errors.${diag.code.slice(5)}`, args), hint: "" };
+  const texts =
+    translated_errors[current_language()]?.[diag.code] ?? english_errors[diag.code] ?? diag;
   return { message: fill(texts.message, args), hint: fill(texts.hint, args) };
 }
 
@@ -76,7 +78,9 @@ function fill(template: string, args: Record<string, string>): string {
 function text_args(diag: Diag): Record<string, string> {
   // A link is read and corrected by its own keys, everything else by the names on the page.
   const by_name = !diag.code.startsWith("link.");
-  return Object.fromEntries(Object.entries(diag.args).map(([name, value]) => [name, arg_text(name, value, by_name)]));
+  return Object.fromEntries(
+    Object.entries(diag.args).map(([name, value]) => [name, arg_text(name, value, by_name)]),
+  );
 }
 
 /** Fields go by their name on the page, types by the language's, counts by its grouping. */
@@ -84,7 +88,9 @@ function arg_text(name: string, value: JsonValue, by_name: boolean): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (name === "key" && by_name) return t_core("fields", text);
   if (name === "expected" || name === "found") return t_core("value_types", text);
-  return /^\d{4,}$/.test(text) && name !== "text" ? new Intl.NumberFormat(i18next.language).format(Number(text)) : text;
+  return /^\d{4,}$/.test(text) && name !== "text"
+    ? new Intl.NumberFormat(i18next.language).format(Number(text))
+    : text;
 }
 
 function describe_document(language: Language): void {

@@ -36,7 +36,8 @@ export function initial_language(chosen: Language | null): Language {
 }
 
 export function apply_theme(theme: Theme): void {
-  const dark = theme === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : theme === "dark";
+  const dark =
+    theme === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : theme === "dark";
   document.documentElement.dataset["theme"] = dark ? "dark" : "light";
 }
 

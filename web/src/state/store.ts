@@ -15,7 +15,13 @@ import type {
 import { Formatter, kGibBytes, type ByteUnit } from "../format/format";
 import { current_language, set_language, use_error_texts } from "../i18n/i18n";
 import { AddressBar } from "./link";
-import { apply_theme, write_preference, type Language, type Preferences, type Theme } from "./preferences";
+import {
+  apply_theme,
+  write_preference,
+  type Language,
+  type Preferences,
+  type Theme,
+} from "./preferences";
 
 /** What is wrong with a field, or worth knowing about it. */
 export interface Finding {
@@ -99,12 +105,15 @@ export class Store extends EventTarget {
   #settle_custom_memory(next: Scenario): void {
     const usable_bytes = this.estimate?.devices[0]?.usable_bytes;
     if (next["gpu"] !== "custom") delete next["gpu_memory_gib"];
-    else if (usable_bytes !== undefined) next["gpu_memory_gib"] ??= Math.round((100 * usable_bytes) / kGibBytes) / 100;
+    else if (usable_bytes !== undefined)
+      next["gpu_memory_gib"] ??= Math.round((100 * usable_bytes) / kGibBytes) / 100;
   }
 
   /** The field holds text that is no value; the answer then is stale until it does. */
   set_unreadable(key: string, text: string): void {
-    this.#unreadable.set(key, { ...page_error("page.not_a_number", `/${key}`, { text }).errors[0]! });
+    this.#unreadable.set(key, {
+      ...page_error("page.not_a_number", `/${key}`, { text }).errors[0]!,
+    });
     this.#compute();
   }
 
@@ -124,9 +133,12 @@ export class Store extends EventTarget {
 
   /** What stands beside a field: its error, else a warning about it. */
   finding_at(key: string): Finding | undefined {
-    const error = this.error_at(key) ?? (key === "model" ? this.error_at("model_config") : undefined);
+    const error =
+      this.error_at(key) ?? (key === "model" ? this.error_at("model_config") : undefined);
     if (error) return { severity: "error", diag: error };
-    const warning = this.warnings.find((candidate) => has_place(candidate) && field_of(candidate) === key);
+    const warning = this.warnings.find(
+      (candidate) => has_place(candidate) && field_of(candidate) === key,
+    );
     return warning && { severity: "warning", diag: warning };
   }
 

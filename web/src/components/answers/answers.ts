@@ -72,25 +72,32 @@ export class AnswersPanel extends StoreElement {
       <h2 id="title">${t("answers.title")}</h2>
       <dl ?data-stale=${stale || loading}>
         ${this.#answers(estimate).map(
-          ({ id, question, value, note }) => html`<div data-answer=${id}>
-            <dt>${question}</dt>
-            <dd>${value}</dd>
-            <dd class="note">${note}</dd>
-          </div>`,
+          ({ id, question, value, note }) =>
+            html`<div data-answer=${id}>
+              <dt>${question}</dt>
+              <dd>${value}</dd>
+              <dd class="note">${note}</dd>
+            </div>`,
         )}
       </dl>
     </section>`;
   }
 
   #answers(estimate: Estimate): Answer[] {
-    return [this.#max_context(estimate), this.#max_requests(estimate), this.#max_cached(estimate), this.#per_token(estimate)];
+    return [
+      this.#max_context(estimate),
+      this.#max_requests(estimate),
+      this.#max_cached(estimate),
+      this.#per_token(estimate),
+    ];
   }
 
   #max_context({ answers, scenario }: Estimate): Answer {
     const format = this.store.format;
     const count = Number(scenario["num_requests"]);
     const limit = answers.model_max_context_tokens;
-    const beyond = limit !== null && (answers.max_context_tokens === null || answers.max_context_tokens > limit);
+    const beyond =
+      limit !== null && (answers.max_context_tokens === null || answers.max_context_tokens > limit);
     return {
       id: "max_context_tokens",
       question: t("answers.max_context", { count, n: format.integer(count) }),
@@ -101,11 +108,21 @@ export class AnswersPanel extends StoreElement {
 
   #max_requests({ answers, scenario }: Estimate): Answer {
     const context = this.store.format.tokens(Number(scenario["context_tokens"]));
-    return { id: "max_requests", question: t("answers.max_requests", { context }), value: this.#count(answers.max_requests), note: "" };
+    return {
+      id: "max_requests",
+      question: t("answers.max_requests", { context }),
+      value: this.#count(answers.max_requests),
+      note: "",
+    };
   }
 
   #max_cached({ answers }: Estimate): Answer {
-    return { id: "max_cached_tokens", question: t("answers.max_cached"), value: this.#count(answers.max_cached_tokens), note: "" };
+    return {
+      id: "max_cached_tokens",
+      question: t("answers.max_cached"),
+      value: this.#count(answers.max_cached_tokens),
+      note: "",
+    };
   }
 
   #per_token({ cache }: Estimate): Answer {
@@ -115,7 +132,10 @@ export class AnswersPanel extends StoreElement {
       id: "bytes_per_token",
       question: t("answers.per_token"),
       value: format.small_size(cache.bytes_per_token),
-      note: fixed > 0 ? t("answers.fixed", { amount: format.small_size(fixed) }) : format.exact(cache.bytes_per_token),
+      note:
+        fixed > 0
+          ? t("answers.fixed", { amount: format.small_size(fixed) })
+          : format.exact(cache.bytes_per_token),
     };
   }
 

@@ -45,7 +45,11 @@ export class App extends LitElement {
 
 /** The calculator: inputs beside the answer, or below the verdict where the page is narrow. */
 export class Calculator extends StoreElement {
-  static override properties = { ...StoreElement.properties, verdict_in_view: { state: true }, dragging: { state: true } };
+  static override properties = {
+    ...StoreElement.properties,
+    verdict_in_view: { state: true },
+    dragging: { state: true },
+  };
   static override styles = [base_styles, app_styles];
   declare verdict_in_view: boolean;
   declare dragging: boolean;
@@ -84,7 +88,11 @@ export class Calculator extends StoreElement {
     const store = this.store;
     return html`
       <vg-header .store=${store}></vg-header>
-      <vg-slim-verdict .store=${store} ?inert=${this.verdict_in_view} ?data-shown=${!this.verdict_in_view}></vg-slim-verdict>
+      <vg-slim-verdict
+        .store=${store}
+        ?inert=${this.verdict_in_view}
+        ?data-shown=${!this.verdict_in_view}
+      ></vg-slim-verdict>
       <div class="layout">
         <aside aria-label=${t("app.inputs")}><vg-inputs .store=${store}></vg-inputs></aside>
         <main aria-label=${t("app.answer")}>
@@ -102,7 +110,9 @@ export class Calculator extends StoreElement {
         </main>
       </div>
       <footer>${t("app.privacy")} ${t("app.version", { version: store.version })}</footer>
-      <div class="drop-veil" ?hidden=${!this.dragging} aria-hidden="true">${t("import.drop_anywhere")}</div>
+      <div class="drop-veil" ?hidden=${!this.dragging} aria-hidden="true">
+        ${t("import.drop_anywhere")}
+      </div>
     `;
   }
 

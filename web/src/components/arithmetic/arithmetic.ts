@@ -6,7 +6,10 @@ import { StoreElement } from "../store_element";
 
 /** How a term comes about: each formula, the same with its numbers, and where it is from. */
 export class Arithmetic extends StoreElement {
-  static override properties: PropertyDeclarations = { ...StoreElement.properties, term: { attribute: false } };
+  static override properties: PropertyDeclarations = {
+    ...StoreElement.properties,
+    term: { attribute: false },
+  };
   static override styles = [
     base_styles,
     css`
@@ -68,7 +71,9 @@ export class Arithmetic extends StoreElement {
 
 /** "sliding_bytes_per_token" is a quantity of one kind of cache; other labels stand for themselves. */
 function label_text(label: string): string {
-  const match = /^([a-z]+)_(bytes_per_token|bytes_per_entry|bytes_per_request|fixed_bytes)$/.exec(label);
+  const match = /^([a-z]+)_(bytes_per_token|bytes_per_entry|bytes_per_request|fixed_bytes)$/.exec(
+    label,
+  );
   if (!match) return t_core("labels", label);
   const [, kind = "", quantity = ""] = match;
   return t(`label_parts.${quantity}`, { kind: t_core("cache_kinds", kind) });

@@ -59,32 +59,46 @@ export class BreakdownTable extends StoreElement {
             title=${t("table.show", { term: name })}
             @click=${() => this.#toggle(term.id)}
           >
-            <svg class="arrow" width="7" height="9" viewBox="0 0 7 9" aria-hidden="true"><path d="M1 0l5 4.5L1 9z" fill="currentColor" /></svg>
+            <svg class="arrow" width="7" height="9" viewBox="0 0 7 9" aria-hidden="true">
+              <path d="M1 0l5 4.5L1 9z" fill="currentColor" />
+            </svg>
             <span class=${`swatch ${term.id}`}></span>${name}
           </button>
         </th>
         ${this.#figures(term, device)}
       </tr>
       <tr id=${`detail-${term.id}`} class="detail" ?hidden=${!open}>
-        <td colspan="5">${open ? html`<vg-arithmetic .store=${this.store} .term=${term}></vg-arithmetic>` : nothing}</td>
+        <td colspan="5">
+          ${open ? html`<vg-arithmetic .store=${this.store} .term=${term}></vg-arithmetic>` : nothing}
+        </td>
       </tr>
     </tbody>`;
   }
 
   #figures(amount: Amount, device: DeviceBreakdown): TemplateResult {
     const format = this.store.format;
-    return html`<td class="number bytes" data-bytes=${amount.bytes} title=${format.exact(amount.bytes)}>
+    return html`<td
+        class="number bytes"
+        data-bytes=${amount.bytes}
+        title=${format.exact(amount.bytes)}
+      >
         ${format.amount(amount.bytes)} ${this.#range(amount, "narrow-range")}
       </td>
       <td class="number share">${format.share(amount.bytes, device.total.bytes)}</td>
       <td class="number range">${this.#range(amount, "") || format.amount(amount.bytes)}</td>
-      <td class="known"><span class="basis" title=${t_core("basis_help", amount.basis)}>${t_core("basis", amount.basis)}</span></td>`;
+      <td class="known">
+        <span class="basis" title=${t_core("basis_help", amount.basis)}
+          >${t_core("basis", amount.basis)}</span
+        >
+      </td>`;
   }
 
   #range(amount: Amount, name: string): TemplateResult | string {
     if (amount.high_bytes <= amount.low_bytes) return "";
     const format = this.store.format;
-    return html`<span class=${name} title=${`${format.exact(amount.low_bytes)} – ${format.exact(amount.high_bytes)}`}
+    return html`<span
+      class=${name}
+      title=${`${format.exact(amount.low_bytes)} – ${format.exact(amount.high_bytes)}`}
       >${format.amount(amount.low_bytes)} – ${format.amount(amount.high_bytes)}</span
     >`;
   }

@@ -43,10 +43,26 @@ export class ChoiceField extends StoreElement {
         @change=${(event: Event) => this.#choose((event.target as HTMLSelectElement).value)}
       >
         ${this.#items(current).map(
-          (item) => html`<option value=${item.id} .selected=${item.id === current} ?disabled=${item["refused"] !== undefined}>${this.#name(item)}</option>`,
+          (item) =>
+            html`<option
+              value=${item.id}
+              .selected=${item.id === current}
+              ?disabled=${item["refused"] !== undefined}
+            >
+              ${this.#name(item)}
+            </option>`,
         )}
       </select>
-      <svg class="chevron" width="10" height="6" viewBox="0 0 10 6" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">
+      <svg
+        class="chevron"
+        width="10"
+        height="6"
+        viewBox="0 0 10 6"
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.5"
+        aria-hidden="true"
+      >
         <path d="M1 1l4 4 4-4" />
       </svg>`;
     return field_shell({ key: this.key, finding: this.store.finding_at(this.key), control });

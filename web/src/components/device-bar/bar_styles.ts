@@ -86,6 +86,14 @@ export const bar_styles = css`
   .legend .swatch {
     margin-inline-end: 5px;
   }
+  figcaption span:last-child {
+    white-space: nowrap;
+  }
+  @media (max-width: 420px) {
+    .near {
+      display: none;
+    }
+  }
   @media (max-width: 860px) {
     .legend {
       display: flex;

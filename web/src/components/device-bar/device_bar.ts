@@ -9,6 +9,9 @@ import { bar_styles } from "./bar_styles";
 const kBarTop = 6;
 const kBarHeight = 30;
 const kTicks = 6;
+/** How much of the width the label of a limit takes, and on a phone. */
+const kLabelFrac = 0.11;
+const kNarrowLabelFrac = 0.33;
 /** Room right of the longest thing drawn, so that lines at the end are not cut. */
 const kHeadroom = 1.03;
 
@@ -26,12 +29,18 @@ export class DeviceBar extends StoreElement {
 
   #device(device: DeviceBreakdown, worst: boolean): TemplateResult {
     const format = this.store.format;
-    const name = device.count > 1 ? `${device_name(device.name)} ×${device.count}` : device_name(device.name);
-    const used = t("bar.used", { needed: format.amount(device.total.bytes, 1), usable: format.size(device.usable_bytes) });
+    const name =
+      device.count > 1 ? `${device_name(device.name)} ×${device.count}` : device_name(device.name);
+    const used = t("bar.used", {
+      needed: format.amount(device.total.bytes, 1),
+      usable: format.size(device.usable_bytes),
+    });
     return html`<figure>
       <figcaption>
         <span>${name}${worst ? html` <em>${t("bar.worst")}</em>` : nothing}</span>
-        <span title=${`${format.exact(device.total.bytes)} / ${format.exact(device.usable_bytes)}`}>${used}</span>
+        <span title=${`${format.exact(device.total.bytes)} / ${format.exact(device.usable_bytes)}`}
+          >${used}</span
+        >
       </figcaption>
       ${this.#drawing(device, name)} ${this.#legend(device.terms)}
     </figure>`;
@@ -40,14 +49,32 @@ export class DeviceBar extends StoreElement {
   #drawing(device: DeviceBreakdown, name: string): TemplateResult {
     const scale = new Scale(device);
     const format = this.store.format;
-    return html`<svg class="drawing" height="58" role="img" aria-label=${summary(device, name, format)}>
+    return html`<svg
+      class="drawing"
+      height="58"
+      role="img"
+      aria-label=${summary(device, name, format)}
+    >
       <defs>
-        <pattern id="band" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <pattern
+          id="band"
+          width="6"
+          height="6"
+          patternUnits="userSpaceOnUse"
+          patternTransform="rotate(45)"
+        >
           <rect class="band-line" width="2" height="6" />
         </pattern>
       </defs>
-      <rect class="ground" x="0" y=${kBarTop} width=${scale.at(device.capacity_bytes)} height=${kBarHeight} />
-      ${this.#segments(device, scale)} ${this.#band(device, scale)} ${this.#axis(device, scale)} ${this.#limits(device, scale)}
+      <rect
+        class="ground"
+        x="0"
+        y=${kBarTop}
+        width=${scale.at(device.capacity_bytes)}
+        height=${kBarHeight}
+      />
+      ${this.#segments(device, scale)} ${this.#band(device, scale)} ${this.#axis(device, scale)}
+      ${this.#limits(device, scale)}
     </svg>`;
   }
 
@@ -66,7 +93,11 @@ export class DeviceBar extends StoreElement {
   #band(device: DeviceBreakdown, scale: Scale): SVGTemplateResult | typeof nothing {
     const { low_bytes, high_bytes } = device.total;
     if (high_bytes <= low_bytes) return nothing;
-    const [low, high, width] = [scale.at(low_bytes), scale.at(high_bytes), scale.at(high_bytes - low_bytes)];
+    const [low, high, width] = [
+      scale.at(low_bytes),
+      scale.at(high_bytes),
+      scale.at(high_bytes - low_bytes),
+    ];
     const y = kBarTop + kBarHeight + 3;
     return svg`<rect class="band" x=${low} y=${kBarTop} width=${width} height=${kBarHeight} fill="url(#band)">
         <title>${t("bar.band", { low: this.store.format.size(low_bytes, 2), high: this.store.format.size(high_bytes, 2) })}</title>
@@ -79,18 +110,32 @@ export class DeviceBar extends StoreElement {
   #axis(device: DeviceBreakdown, scale: Scale): SVGTemplateResult[] {
     const unit_bytes = this.store.format.bytes_per_unit();
     const limits = [device.capacity_bytes, device.usable_bytes];
-    const clear = (bytes: number): boolean => limits.every((limit) => Math.abs(scale.fraction(bytes) - scale.fraction(limit)) > 0.11);
+    const apart = (bytes: number): number =>
+      Math.min(...limits.map((limit) => Math.abs(scale.fraction(bytes) - scale.fraction(limit))));
     return axis_ticks(scale.max_bytes / unit_bytes, kTicks)
-      .filter((tick) => clear(tick * unit_bytes) && scale.fraction(tick * unit_bytes) < 0.97)
-      .map((tick) => svg`<text class="tick" x=${scale.at(tick * unit_bytes)} y="54" text-anchor=${tick === 0 ? "start" : "middle"}>${this.store.format.tick(tick)}</text>`);
+      .filter(
+        (tick) => apart(tick * unit_bytes) > kLabelFrac && scale.fraction(tick * unit_bytes) < 0.97,
+      )
+      .map(
+        (tick) =>
+          svg`<text class=${apart(tick * unit_bytes) < kNarrowLabelFrac ? "tick near" : "tick"} x=${scale.at(tick * unit_bytes)} y="54" text-anchor=${tick === 0 ? "start" : "middle"}>${this.store.format.tick(tick)}</text>`,
+      );
   }
 
   #limits(device: DeviceBreakdown, scale: Scale): SVGTemplateResult[] {
     const { capacity_bytes, usable_bytes } = device;
-    const usable = this.#limit("usable", usable_bytes, t("bar.usable", { amount: this.store.format.amount(usable_bytes, 1) }), scale);
+    const usable = this.#limit(
+      "usable",
+      usable_bytes,
+      t("bar.usable", { amount: this.store.format.amount(usable_bytes, 1) }),
+      scale,
+    );
     const apart = scale.fraction(capacity_bytes) - scale.fraction(usable_bytes);
     if (apart < 0.002) return [usable];
-    const label = apart > 0.22 ? t("bar.capacity", { amount: this.store.format.amount(capacity_bytes, 1) }) : "";
+    const label =
+      apart > 0.22
+        ? t("bar.capacity", { amount: this.store.format.amount(capacity_bytes, 1) })
+        : "";
     return [this.#limit("capacity", capacity_bytes, label, scale), usable];
   }
 
@@ -104,7 +149,11 @@ export class DeviceBar extends StoreElement {
   #legend(terms: Term[]): TemplateResult {
     return html`<ul class="legend" aria-hidden="true">
       ${terms.map(
-        (term) => html`<li><span class=${`swatch ${term.id}`}></span>${t_core("terms", term.id)} ${this.store.format.amount(term.bytes, 1)}</li>`,
+        (term) =>
+          html`<li>
+            <span class=${`swatch ${term.id}`}></span>${t_core("terms", term.id)}
+            ${this.store.format.amount(term.bytes, 1)}
+          </li>`,
       )}
     </ul>`;
   }
@@ -115,7 +164,10 @@ class Scale {
   readonly max_bytes: number;
 
   constructor(device: DeviceBreakdown) {
-    this.max_bytes = Math.max(1, kHeadroom * Math.max(device.capacity_bytes, device.total.bytes, device.total.high_bytes));
+    this.max_bytes = Math.max(
+      1,
+      kHeadroom * Math.max(device.capacity_bytes, device.total.bytes, device.total.high_bytes),
+    );
   }
 
   fraction(bytes: number): number {
@@ -128,7 +180,9 @@ class Scale {
 }
 
 function summary(device: DeviceBreakdown, name: string, format: Formatter): string {
-  const terms = device.terms.map((term) => t("bar.summary_term", { term: t_core("terms", term.id), amount: format.size(term.bytes) }));
+  const terms = device.terms.map((term) =>
+    t("bar.summary_term", { term: t_core("terms", term.id), amount: format.size(term.bytes) }),
+  );
   return t("bar.summary", {
     device: name,
     terms: terms.join(", "),

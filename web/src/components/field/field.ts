@@ -22,7 +22,9 @@ export function field_shell({ key, help, below, finding, control }: FieldShell):
     <div id="about">
       ${below ? html`<p class="below">${below}</p>` : nothing}
       ${help ? html`<span class="visually-hidden">${help}</span>` : nothing}
-      <p class="finding" role="status" title=${text ? `${text.message} ${text.hint}` : nothing}>${shown ?? nothing}</p>
+      <p class="finding" role="status" title=${text ? `${text.message} ${text.hint}` : nothing}>
+        ${shown ?? nothing}
+      </p>
     </div>
   </div>`;
 }
@@ -110,7 +112,7 @@ export const field_styles = css`
     line-height: 13px;
     text-align: end;
   }
-  .finding:not(:empty) {
+  [data-finding] .finding {
     padding: 1px 0 2px;
     background: var(--paper);
   }

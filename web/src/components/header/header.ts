@@ -11,11 +11,24 @@ type CopyState = "idle" | "copied" | "failed";
 const kCopiedMs = 1800;
 
 const icon = (shape: TemplateResult): TemplateResult =>
-  html`<svg width="14" height="14" viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.5">${shape}</svg>`;
+  html`<svg
+    width="14"
+    height="14"
+    viewBox="0 0 16 16"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="1.5"
+  >
+    ${shape}
+  </svg>`;
 
 const kThemeIcons: Record<Theme, TemplateResult> = {
-  system: icon(svg`<circle cx="8" cy="8" r="6"/><path d="M8 2a6 6 0 0 1 0 12z" fill="currentColor"/>`),
-  light: icon(svg`<circle cx="8" cy="8" r="3"/><path d="M8 .8v2M8 13.2v2M.8 8h2M13.2 8h2M2.9 2.9l1.4 1.4M11.7 11.7l1.4 1.4M13.1 2.9l-1.4 1.4M4.3 11.7l-1.4 1.4"/>`),
+  system: icon(
+    svg`<circle cx="8" cy="8" r="6"/><path d="M8 2a6 6 0 0 1 0 12z" fill="currentColor"/>`,
+  ),
+  light: icon(
+    svg`<circle cx="8" cy="8" r="3"/><path d="M8 .8v2M8 13.2v2M.8 8h2M13.2 8h2M2.9 2.9l1.4 1.4M11.7 11.7l1.4 1.4M13.1 2.9l-1.4 1.4M4.3 11.7l-1.4 1.4"/>`,
+  ),
   dark: icon(svg`<path d="M13.5 10A6 6 0 0 1 6 2.5a6 6 0 1 0 7.5 7.5z"/>`),
 };
 
@@ -101,7 +114,8 @@ export class Header extends StoreElement {
       <div class="switches">${this.#language()} ${this.#unit()} ${this.#theme()}</div>
       <button class="button primary link" @click=${this.#copy}>
         <span class="copy">
-          ${this.#copy_label("idle", "header.copy_link")} ${this.#copy_label("copied", "header.copied")}
+          ${this.#copy_label("idle", "header.copy_link")}
+          ${this.#copy_label("copied", "header.copied")}
         </span>
       </button>
       <span class="visually-hidden" role="status">${this.#spoken()}</span>

@@ -95,7 +95,12 @@ export class ImportPanel extends StoreElement {
   }
 
   protected override render(): TemplateResult {
-    return html`<button class="text-button" aria-expanded=${this.open} aria-controls="panel" @click=${() => (this.open = !this.open)}>
+    return html`<button
+        class="text-button"
+        aria-expanded=${this.open}
+        aria-controls="panel"
+        @click=${() => (this.open = !this.open)}
+      >
         ${t("import.open")}
       </button>
       <div id="panel" class="panel" ?hidden=${!this.open}>
@@ -111,25 +116,40 @@ export class ImportPanel extends StoreElement {
         ></textarea>
         <p class="quiet">
           ${t("import.drop")}
-          <button class="text-button" @click=${() => this.renderRoot.querySelector<HTMLInputElement>("#file")?.click()}>
+          <button
+            class="text-button"
+            @click=${() => this.renderRoot.querySelector<HTMLInputElement>("#file")?.click()}
+          >
             ${t("import.choose")}</button
           >. ${t("import.nothing_leaves")}
         </p>
-        <input id="file" type="file" accept=".json,application/json" hidden @change=${this.#on_choose} />
+        <input
+          id="file"
+          type="file"
+          accept=".json,application/json"
+          hidden
+          @change=${this.#on_choose}
+        />
         <div id="findings" role="status">${this.#outcome()}</div>
       </div>`;
   }
 
   #outcome(): TemplateResult | typeof nothing {
-    if (this.findings.length > 0) return html`<ul class="findings">${this.findings.map((finding) => this.#finding(finding))}</ul>`;
+    if (this.findings.length > 0)
+      return html`<ul class="findings">
+        ${this.findings.map((finding) => this.#finding(finding))}
+      </ul>`;
     return this.taken === null ? nothing : html`${t("import.taken", { name: this.taken })}`;
   }
 
   #finding(finding: Diag): TemplateResult {
     const { message, hint } = diag_text(finding);
-    const place = finding.at ? t("import.position", { line: finding.at.line, column: finding.at.column }) : finding.path;
+    const place = finding.at
+      ? t("import.position", { line: finding.at.line, column: finding.at.column })
+      : finding.path;
     return html`<li>
-      <span class="error">${message}</span> ${place === "" ? nothing : html`<code>${place}</code> `}<span class="hint">${hint}</span>
+      <span class="error">${message}</span>
+      ${place === "" ? nothing : html`<code>${place}</code> `}<span class="hint">${hint}</span>
     </li>`;
   }
 

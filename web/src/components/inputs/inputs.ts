@@ -65,7 +65,8 @@ export class Inputs extends StoreElement {
   }
 
   protected override render(): TemplateResult {
-    return html`${kSections.map(({ group, keys }) => this.#section(group, keys))} ${this.#advanced()}`;
+    return html`${kSections.map(({ group, keys }) => this.#section(group, keys))}
+    ${this.#advanced()}`;
   }
 
   #section(group: string, keys: string[]): TemplateResult {
@@ -77,7 +78,9 @@ export class Inputs extends StoreElement {
   }
 
   #advanced(): TemplateResult {
-    const keys = this.store.form.fields.map((field) => field.key).filter((key) => !kPlaced.has(key) && this.#applies(key));
+    const keys = this.store.form.fields
+      .map((field) => field.key)
+      .filter((key) => !kPlaced.has(key) && this.#applies(key));
     return html`<details class="advanced">
       <summary><b>${t("groups.advanced")}</b> ${t("groups.advanced_hint")}</summary>
       ${keys.map((key) => this.#field(key))}
@@ -86,9 +89,19 @@ export class Inputs extends StoreElement {
 
   #field(key: string): TemplateResult {
     const kind = this.store.fields.get(key)?.list;
-    if (kind === undefined) return html`<vg-number-field .store=${this.store} .key=${key} data-key=${key}></vg-number-field>`;
+    if (kind === undefined)
+      return html`<vg-number-field
+        .store=${this.store}
+        .key=${key}
+        data-key=${key}
+      ></vg-number-field>`;
     if (kShortLists.includes(kind))
-      return html`<vg-choice-field .store=${this.store} .key=${key} .kind=${kind} data-key=${key}></vg-choice-field>`;
+      return html`<vg-choice-field
+        .store=${this.store}
+        .key=${key}
+        .kind=${kind}
+        data-key=${key}
+      ></vg-choice-field>`;
     return html`<vg-search-field
         .store=${this.store}
         .key=${key}
@@ -101,7 +114,8 @@ export class Inputs extends StoreElement {
   }
 
   #below_model(): TemplateResult {
-    return html`<vg-model-note .store=${this.store}></vg-model-note><vg-import-panel .store=${this.store}></vg-import-panel>`;
+    return html`<vg-model-note .store=${this.store}></vg-model-note
+      ><vg-import-panel .store=${this.store}></vg-import-panel>`;
   }
 
   #below(key: string): string | undefined {
@@ -112,18 +126,25 @@ export class Inputs extends StoreElement {
   }
 
   #bits({ total_bytes, elements }: WeightsSummary): string | undefined {
-    return elements > 0 ? t("units.bits_per_weight", { bits: this.store.format.tick((8 * total_bytes) / elements) }) : undefined;
+    return elements > 0
+      ? t("units.bits_per_weight", { bits: this.store.format.tick((8 * total_bytes) / elements) })
+      : undefined;
   }
 
   #memory(device: DeviceBreakdown | undefined): string | undefined {
     if (!device) return undefined;
     const format = this.store.format;
-    return t("units.usable_of", { usable: format.size(device.usable_bytes, 2), capacity: format.size(device.capacity_bytes, 2) });
+    return t("units.usable_of", {
+      usable: format.size(device.usable_bytes, 2),
+      capacity: format.size(device.capacity_bytes, 2),
+    });
   }
 
   #custom_name(): string | undefined {
     if (this.store.given["model_config"] === undefined) return undefined;
-    return t("model.custom", { name: this.store.estimate?.model.name || t("model.custom_unnamed") });
+    return t("model.custom", {
+      name: this.store.estimate?.model.name || t("model.custom_unnamed"),
+    });
   }
 
   /** A field is shown when the engine has it; the memory of a GPU only where the GPU is a custom one. */
@@ -132,7 +153,9 @@ export class Inputs extends StoreElement {
     if (!info) return false;
     if (key === "gpu_memory_gib") return this.store.value("gpu") === "custom";
     const engine = this.store.value("engine");
-    return !info.engines || info.engines.length === 0 || info.engines.some((name) => name === engine);
+    return (
+      !info.engines || info.engines.length === 0 || info.engines.some((name) => name === engine)
+    );
   }
 }
 

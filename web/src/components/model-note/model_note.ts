@@ -53,10 +53,12 @@ export class ModelNote extends StoreElement {
     const { total, active } = model.parameters;
     const parts: string[] = [];
     if (total) parts.push(t("model.parameters", { count: format.parameters(total) }));
-    if (total && active && active < kSparseFrac * total) parts.push(t("model.active", { count: format.parameters(active) }));
+    if (total && active && active < kSparseFrac * total)
+      parts.push(t("model.active", { count: format.parameters(active) }));
     parts.push(t("model.layers", { count: model.num_layers, n: format.integer(model.num_layers) }));
     const kinds = cache_kinds(model);
-    if (kinds.length > 1 || kinds.some((kind) => kind !== "full")) parts.push(kinds.map((kind) => t_core("cache_kinds", kind)).join(" + "));
+    if (kinds.length > 1 || kinds.some((kind) => kind !== "full"))
+      parts.push(kinds.map((kind) => t_core("cache_kinds", kind)).join(" + "));
     if (model.max_context_tokens > 0) parts.push(format.tokens(model.max_context_tokens));
     return parts.map((part) => part.replaceAll(" ", "\u00a0")).join("\u00a0· ");
   }

@@ -62,7 +62,12 @@ export class Notices extends StoreElement {
       <div>
         <h2>${t("notices.crash_title")}</h2>
         <p>${t("notices.crash_text")}</p>
-        <input readonly aria-label=${t("header.copy_link")} .value=${link} @focus=${(event: Event) => (event.target as HTMLInputElement).select()} />
+        <input
+          readonly
+          aria-label=${t("header.copy_link")}
+          .value=${link}
+          @focus=${(event: Event) => (event.target as HTMLInputElement).select()}
+        />
       </div>
     </section>`;
   }
@@ -77,7 +82,9 @@ export class Notices extends StoreElement {
           ${findings.map((finding) => this.#finding(finding))}
         </ul>
       </div>
-      <button class="button" @click=${() => this.store.dismiss_link_findings()}>${t("notices.dismiss")}</button>
+      <button class="button" @click=${() => this.store.dismiss_link_findings()}>
+        ${t("notices.dismiss")}
+      </button>
     </section>`;
   }
 

@@ -23,7 +23,8 @@ export class NumberField extends StoreElement {
 
   protected override willUpdate(): void {
     super.willUpdate();
-    if (!this.#focused && this.store.error_at(this.key)?.code !== "page.not_a_number") this.#text = this.#shown_text();
+    if (!this.#focused && this.store.error_at(this.key)?.code !== "page.not_a_number")
+      this.#text = this.#shown_text();
   }
 
   protected override render(): TemplateResult {
@@ -42,7 +43,12 @@ export class NumberField extends StoreElement {
         @input=${this.#on_input}
         @blur=${this.#on_blur}
       /><span id="unit" class="note">${this.#note()}</span>`;
-    return field_shell({ key: this.key, help: this.#help(), finding: this.store.finding_at(this.key), control });
+    return field_shell({
+      key: this.key,
+      help: this.#help(),
+      finding: this.store.finding_at(this.key),
+      control,
+    });
   }
 
   readonly #on_input = (event: InputEvent): void => {
@@ -60,7 +66,9 @@ export class NumberField extends StoreElement {
   };
 
   #parse(text: string): number | null {
-    return this.store.fields.get(this.key)?.kind === "integer" ? parse_integer(text) : parse_decimal(text);
+    return this.store.fields.get(this.key)?.kind === "integer"
+      ? parse_integer(text)
+      : parse_decimal(text);
   }
 
   #shown_text(): string {
@@ -88,7 +96,9 @@ export class NumberField extends StoreElement {
     if (this.#is_tokens()) {
       if (this.store.error_at(this.key)) return t("units.tokens");
       const folded = typeof value === "number" && compact_tokens(value) !== null;
-      return folded ? t("units.tokens_exact", { count: this.store.format.integer(value) }) : t("units.tokens");
+      return folded
+        ? t("units.tokens_exact", { count: this.store.format.integer(value) })
+        : t("units.tokens");
     }
     const unit = kNotes[this.key] ?? this.store.fields.get(this.key)?.unit ?? "none";
     return unit === "none" ? "" : t(`units.${unit}`, { count: Number(value) });

@@ -8,7 +8,11 @@ const kExtra: Partial<Record<CatalogueKind, { id: string; name: string; detail: 
 };
 
 /** Choices that the core knows but its catalogue does not list, where they match what was typed. */
-export function extra_items(kind: CatalogueKind, query: string, listed: CatalogueItem[]): CatalogueItem[] {
+export function extra_items(
+  kind: CatalogueKind,
+  query: string,
+  listed: CatalogueItem[],
+): CatalogueItem[] {
   const extra = kExtra[kind];
   if (!extra || listed.some((item) => item.id === extra.id)) return [];
   const item = { id: extra.id, name: t(extra.name) };

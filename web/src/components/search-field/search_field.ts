@@ -68,11 +68,25 @@ export class SearchField extends StoreElement {
         @click=${() => this.#open(this.query ?? "")}
         @focus=${(event: FocusEvent) => (event.target as HTMLInputElement).select()}
         @blur=${() => this.#close()}
-      /><svg class="chevron" width="10" height="6" viewBox="0 0 10 6" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">
+      /><svg
+        class="chevron"
+        width="10"
+        height="6"
+        viewBox="0 0 10 6"
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.5"
+        aria-hidden="true"
+      >
         <path d="M1 1l4 4 4-4" />
       </svg>
       ${this.#list(open)}`;
-    return field_shell({ key: this.key, below: this.below, finding: this.store.finding_at(this.key), control });
+    return field_shell({
+      key: this.key,
+      below: this.below,
+      finding: this.store.finding_at(this.key),
+      control,
+    });
   }
 
   protected override updated(): void {
@@ -80,7 +94,11 @@ export class SearchField extends StoreElement {
   }
 
   #list(open: boolean): TemplateResult {
-    return html`<div class="popup" ?hidden=${!open} @pointerdown=${(event: Event) => event.preventDefault()}>
+    return html`<div
+      class="popup"
+      ?hidden=${!open}
+      @pointerdown=${(event: Event) => event.preventDefault()}
+    >
       <ul id="list" role="listbox" aria-label=${t(`fields.${this.key}`)}>
         ${open ? this.#items.map((item, index) => this.#option(item, index)) : nothing}
       </ul>
@@ -121,7 +139,9 @@ export class SearchField extends StoreElement {
     if (this.label_override !== undefined) return this.label_override;
     const id = this.store.value(this.key);
     if (typeof id !== "string") return "";
-    const item = extra_items(this.kind, "", []).find((extra) => extra.id === id) ?? this.store.item(this.kind, id);
+    const item =
+      extra_items(this.kind, "", []).find((extra) => extra.id === id) ??
+      this.store.item(this.kind, id);
     return item ? item_name(item) : id;
   }
 

@@ -60,7 +60,7 @@ export const search_styles = css`
   .count:not(:empty) {
     padding-block: 7px;
   }
-  ul:not(:empty) + .count:not(:empty) {
+  ul:has(li) + .count:not(:empty) {
     border-top: 1px solid var(--hairline);
   }
   @media (pointer: coarse) {

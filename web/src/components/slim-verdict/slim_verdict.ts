@@ -75,10 +75,16 @@ export class SlimVerdict extends StoreElement {
   protected override render(): TemplateResult | typeof nothing {
     const { estimate, stale, format } = this.store;
     if (!estimate) return nothing;
-    if (stale) return html`<div class="slim" data-state="none" aria-hidden="true"><strong>${t("verdict.no_answer")}</strong></div>`;
+    if (stale)
+      return html`<div class="slim" data-state="none" aria-hidden="true">
+        <strong>${t("verdict.no_answer")}</strong>
+      </div>`;
     const { state, amount } = slim_text(estimate, format);
     const { needed_bytes, usable_bytes } = estimate.verdict;
-    const used = t("bar.used", { needed: format.amount(needed_bytes, 1), usable: format.size(usable_bytes) });
+    const used = t("bar.used", {
+      needed: format.amount(needed_bytes, 1),
+      usable: format.size(usable_bytes),
+    });
     return html`<div class="slim" data-state=${estimate.verdict.state} aria-hidden="true">
       <span><strong>${state}</strong> · ${amount}</span><span class="of">${used}</span>
     </div>`;

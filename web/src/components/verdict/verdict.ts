@@ -75,13 +75,22 @@ export class VerdictPanel extends StoreElement {
 
   #shown(): Shown {
     const { estimate, errors, format, loading } = this.store;
-    if (loading) return { state: "none", title: t("verdict.loading", { model: String(this.store.value("model")) }), text: "" };
+    if (loading)
+      return {
+        state: "none",
+        title: t("verdict.loading", { model: String(this.store.value("model")) }),
+        text: "",
+      };
     const error = errors[0];
     if (error || !estimate) {
       const { message, hint } = error ? diag_text(error) : { message: "", hint: "" };
       return { state: "none", title: t("verdict.no_answer"), text: `${message} ${hint}` };
     }
-    return { state: estimate.verdict.state, title: headline(estimate, format), text: explanation(estimate, format) };
+    return {
+      state: estimate.verdict.state,
+      title: headline(estimate, format),
+      text: explanation(estimate, format),
+    };
   }
 }
 

@@ -15,21 +15,34 @@ export function headline(estimate: Estimate, format: Formatter): string {
   const { max_requests } = estimate.answers;
   if (max_requests === null) return t("verdict.fits_unlimited", { amount });
   const requests = t("verdict.requests", { count: max_requests, n: format.integer(max_requests) });
-  return t(`verdict.fits${each}`, { amount, requests, context: format.integer(Number(estimate.scenario["context_tokens"])) });
+  return t(`verdict.fits${each}`, {
+    amount,
+    requests,
+    context: format.integer(Number(estimate.scenario["context_tokens"])),
+  });
 }
 
 /** What is needed of what there is, and what takes the most of it. */
 export function explanation(estimate: Estimate, format: Formatter): string {
   const { needed_bytes, usable_bytes, worst_device } = estimate.verdict;
   const device = device_name(estimate.devices[worst_device]?.name ?? "");
-  const needs = t("verdict.needs", { needed: format.size(needed_bytes), usable: format.size(usable_bytes), device });
+  const needs = t("verdict.needs", {
+    needed: format.size(needed_bytes),
+    usable: format.size(usable_bytes),
+    device,
+  });
   return `${needs}${sentence_gap()}${largest_part(estimate, format)}`;
 }
 
 /** The same in the fewest words, for the slim bar. */
-export function slim_text(estimate: Estimate, format: Formatter): { state: string; amount: string } {
+export function slim_text(
+  estimate: Estimate,
+  format: Formatter,
+): { state: string; amount: string } {
   const { state, margin_bytes } = estimate.verdict;
-  const amount = t(margin_bytes < 0 ? "verdict.slim.short" : "verdict.slim.spare", { amount: format.margin(margin_bytes) });
+  const amount = t(margin_bytes < 0 ? "verdict.slim.short" : "verdict.slim.spare", {
+    amount: format.margin(margin_bytes),
+  });
   return { state: t(`verdict.slim.${state}`), amount };
 }
 
