@@ -64,7 +64,7 @@ void add_longcat_mtp(Import& import, const Layer& dense_layer) {
 
 }  // namespace
 
-LatentAttention read_latent_attention(ConfigView& view) {
+LatentAttention read_latent_attention(ConfigView& view, uint64_t default_v_head_dim) {
   LatentAttention latent;
   latent.num_heads = view.require("num_attention_heads", kHeadRange);
   for (std::string_view key : {"num_key_value_heads", "head_dim", "qk_head_dim"})
@@ -73,7 +73,9 @@ LatentAttention read_latent_attention(ConfigView& view) {
   latent.kv_lora_rank = view.require("kv_lora_rank");
   latent.qk_nope_head_dim = view.require("qk_nope_head_dim");
   latent.qk_rope_head_dim = view.require("qk_rope_head_dim", {0, kDimRange.max});
-  latent.v_head_dim = view.require("v_head_dim");
+  latent.v_head_dim = default_v_head_dim != 0
+                          ? view.u64_or("v_head_dim", default_v_head_dim, kDimRange)
+                          : view.require("v_head_dim");
   latent.bias = view.flag("attention_bias", false);
   latent.indexer = read_indexer(view);
   return latent;
@@ -81,6 +83,12 @@ LatentAttention read_latent_attention(ConfigView& view) {
 
 Mixer read_latent_mixer(Import& import, const Traits&) {
   return read_latent_attention(import.text());
+}
+
+Mixer read_minicpm3_mixer(Import& import, const Traits&) {
+  ConfigView& view = import.text();
+  const uint64_t heads = view.require("num_attention_heads", kHeadRange);
+  return read_latent_attention(view, import.spec.hidden_size / heads);
 }
 
 void adjust_latent(Import& import) {
@@ -95,10 +103,11 @@ void adjust_latent(Import& import) {
 
 void build_longcat(Import& import, const Traits& traits) {
   ConfigView& view = import.text();
+  read_width_dims(import, traits);
   // num_layers counts pairs; num_hidden_layers, where given, counts halves.
-  const json::Value* pairs = view.raw("num_layers");
-  const uint64_t given = read_model_dims(import, traits);
-  const uint64_t num_halves = pairs != nullptr ? 2 * pairs->as_u64().value_or(0) : given;
+  const auto pairs = view.reader().u64("num_layers", kLayerRange);
+  const uint64_t num_halves = pairs ? 2 * *pairs : view.require("num_hidden_layers", kLayerRange);
+  view.reader().ignore("num_hidden_layers");
   const LatentAttention latent = read_latent_attention(view);
   DenseFfn dense;
   dense.intermediate_size = view.require("ffn_hidden_size");

@@ -111,6 +111,12 @@ void refuse_other_kinds(Import& import) {
     import.root.error(ErrorCode::model_encoder_only, "architectures",
                       {{ "model_type",
                          model_type }});
+  } else if (import.defaults_of(model_type) != nullptr) {
+    import.root.error(
+        ErrorCode::model_unsupported, "model_type",
+        {{"what", "The architecture " + model_type},
+         { "reason",
+           std::string("it is not a standard decoder, and its layers are not described") }});
   } else if (is_true(config, "is_encoder_decoder")) {
     import.root.error(ErrorCode::model_unknown_architecture, "is_encoder_decoder",
                       {{"model_type", model_type},

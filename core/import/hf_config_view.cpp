@@ -181,7 +181,7 @@ std::string ConfigView::path_to(std::string_view key) {
   return reader_.path_to(name.empty() ? key : name);
 }
 
-void ConfigView::error(ErrorCode code, std::string_view key, std::vector<ErrorArg> args) {
+void ConfigView::error(ErrorCode code, std::string_view key, ErrorArgs args) {
   const std::string_view name = resolve(key);
   reader_.error(code, name.empty() ? key : name, std::move(args));
 }
@@ -191,7 +191,7 @@ void ConfigView::bad_pattern(std::string_view key, uint64_t layers, std::string 
         {{"key", std::string(key)}, {"layers", layers}, {"detail", std::move(detail)}});
 }
 
-void ConfigView::warn(ErrorCode code, std::string_view key, std::vector<ErrorArg> args) {
+void ConfigView::warn(ErrorCode code, std::string_view key, ErrorArgs args) {
   notes_.warnings.push_back({code, path_to(key), std::move(args), std::nullopt});
 }
 

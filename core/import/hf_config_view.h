@@ -59,10 +59,10 @@ class ConfigView {
   json::ObjectReader& reader() { return reader_; }
   /// Pointer to the member as the user wrote it (alias resolved).
   std::string path_to(std::string_view key);
-  void error(ErrorCode code, std::string_view key, std::vector<ErrorArg> args = {});
+  void error(ErrorCode code, std::string_view key, ErrorArgs args = {});
   /// Reports model.bad_pattern for a list or pattern.
   void bad_pattern(std::string_view key, uint64_t layers, std::string detail);
-  void warn(ErrorCode code, std::string_view key, std::vector<ErrorArg> args = {});
+  void warn(ErrorCode code, std::string_view key, ErrorArgs args = {});
   /// Notes that `value` was taken for the absent `key`.
   void assume(std::string_view key, std::string value);
   ImportNotes& notes() { return notes_; }

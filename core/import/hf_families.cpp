@@ -98,8 +98,17 @@ const Family* find_family(std::string_view model_type) {
 }
 
 bool is_encoder_only(std::string_view model_type) {
-  return std::find(std::begin(kEncoderOnly), std::end(kEncoderOnly), model_type) !=
-         std::end(kEncoderOnly);
+  const auto ends = [&](std::string_view end) {
+    return model_type.size() >= end.size() &&
+           model_type.substr(model_type.size() - end.size()) == end;
+  };
+  constexpr std::string_view kEndings[] = {"_encoder", "_vision", "_vision_model", "/vision",
+                                           "_audio"};
+  if (std::find(std::begin(kEncoderOnly), std::end(kEncoderOnly), model_type) !=
+      std::end(kEncoderOnly))
+    return true;
+  return std::any_of(std::begin(kEndings), std::end(kEndings), ends) &&
+         find_family(model_type) == nullptr;
 }
 
 void read_width_dims(Import& import, const Traits& traits) {

@@ -64,6 +64,7 @@ enum class Positions {
 enum class MtpKind {
   none,               ///< no such weights in the checkpoints, or the family adds them itself
   shared_embeddings,  ///< a projection and norms
+  dense_block,        ///< a dense feed-forward block even after layers of experts (ERNIE 4.5)
   own_embeddings,     ///< copies of the embedding and of the output as well (DeepSeek-V3, GLM-4.5)
 };
 
@@ -107,6 +108,8 @@ struct Traits {
   uint64_t window_period = 0;
   /// A mixture of experts is expected (num_experts is required).
   bool is_moe = false;
+  /// Off = dense although num_experts is there.
+  Flag moe_if{"", true};
   /// Leading dense layers when first_k_dense_replace is missing.
   uint64_t first_dense = 0;
   MoeTraits moe{};
@@ -151,7 +154,8 @@ std::vector<Layer> make_layers(const Import& import, const Traits& traits, uint6
 /// Softmax attention with heads, head_dim, biases and norms of the traits; no window.
 Attention read_attention(Import& import, const Traits& traits);
 /// Latent attention of the DeepSeek kind, with an indexer where index_* keys are given.
-LatentAttention read_latent_attention(ConfigView& view);
+/// A missing v_head_dim is an error unless `default_v_head_dim` stands in.
+LatentAttention read_latent_attention(ConfigView& view, uint64_t default_v_head_dim = 0);
 DenseFfn read_dense_ffn(Import& import, const Traits& traits);
 MoeFfn read_moe_ffn(ConfigView& view, const Traits& traits);
 /// True for each layer whose feed-forward is a mixture of experts.

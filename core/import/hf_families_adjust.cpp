@@ -154,9 +154,9 @@ void adjust_apertus(Import& import) {
 
 void adjust_bitnet(Import& import) {
   for (Layer& layer : import.spec.layers) {
-    const auto& ffn = std::get<DenseFfn>(layer.ffn);
     layer.norms.push_back(import.spec.hidden_size);
-    layer.norms.push_back(ffn.intermediate_size);
+    const auto* ffn = std::get_if<DenseFfn>(&layer.ffn);
+    if (ffn != nullptr) layer.norms.push_back(ffn->intermediate_size);
   }
 }
 

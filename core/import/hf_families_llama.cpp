@@ -161,8 +161,9 @@ void build_nemotron_nas(Import& import, const Traits& traits) {
 void adjust_molmo(Import& import) {
   ConfigView& view = import.text();
   // intermediate_size counts both halves of the gated block; the table has rows for image tokens.
-  for (Layer& layer : import.spec.layers)
-    std::get<DenseFfn>(layer.ffn).intermediate_size /= 2;
+  for (Layer& layer : import.spec.layers) {
+    if (auto* ffn = std::get_if<DenseFfn>(&layer.ffn)) ffn->intermediate_size /= 2;
+  }
   const uint64_t extra_rows = view.u64_or("additional_vocab_size", 128);
   for (std::string_view key : {"embedding_size", "norm_after", "attention_layer_norm"})
     view.ignore(key);
@@ -194,7 +195,8 @@ void adjust_cogvlm(Import& import) {
   const uint64_t hidden = spec.hidden_size;
   for (Layer& layer : spec.layers) {
     const auto& a = std::get<Attention>(layer.mixers.front());
-    const auto& ffn = std::get<DenseFfn>(layer.ffn);
+    const auto* ffn = std::get_if<DenseFfn>(&layer.ffn);
+    if (ffn == nullptr) continue;
     const uint64_t rows = a.head_dim * (a.num_heads + 2 * a.num_kv_heads);
     // A second set of weights for image tokens.
     layer.extras.push_back(
@@ -202,11 +204,11 @@ void adjust_cogvlm(Import& import) {
     layer.extras.push_back({"self_attn.vision_expert_dense", TensorRole::attention_output, hidden,
                             a.num_heads * a.v_head_dim, true});
     layer.extras.push_back(
-        {"mlp.vision_mlp.gate_proj", TensorRole::mlp_gate, ffn.intermediate_size, hidden, true});
+        {"mlp.vision_mlp.gate_proj", TensorRole::mlp_gate, ffn->intermediate_size, hidden, true});
     layer.extras.push_back(
-        {"mlp.vision_mlp.up_proj", TensorRole::mlp_up, ffn.intermediate_size, hidden, true});
+        {"mlp.vision_mlp.up_proj", TensorRole::mlp_up, ffn->intermediate_size, hidden, true});
     layer.extras.push_back(
-        {"mlp.vision_mlp.down_proj", TensorRole::mlp_down, hidden, ffn.intermediate_size, true});
+        {"mlp.vision_mlp.down_proj", TensorRole::mlp_down, hidden, ffn->intermediate_size, true});
   }
 }
 

@@ -22,7 +22,11 @@ void add_mtp_layers(Import& import, const Traits& traits) {
   layer.extras.push_back({"eh_proj", TensorRole::mtp, hidden, 2 * hidden, true});
   layer.extras.push_back({"enorm", TensorRole::mtp, 1, hidden, false});
   layer.extras.push_back({"hnorm", TensorRole::mtp, 1, hidden, false});
-  layer.extras.push_back({"shared_head.norm", TensorRole::mtp, 1, hidden, false});
+  if (traits.mtp == MtpKind::dense_block) {
+    layer.ffn = read_dense_ffn(import, traits);
+  } else {
+    layer.extras.push_back({"shared_head.norm", TensorRole::mtp, 1, hidden, false});
+  }
   if (traits.mtp == MtpKind::own_embeddings) {
     layer.extras.push_back({"embed_tokens", TensorRole::mtp, import.spec.vocab_size, hidden, true});
     layer.extras.push_back(

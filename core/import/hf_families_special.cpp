@@ -81,7 +81,7 @@ constexpr Family kFamilies[] = {
     {"glm4_moe_lite", kGlmLite},
     {"mistral4", kDeepseekV2},
     {"minicpm3",
-     {.mlp_bias = kNo, .tied = true, .mixer = read_latent_mixer, .adjust = adjust_latent}},
+     {.mlp_bias = kNo, .tied = true, .mixer = read_minicpm3_mixer, .adjust = adjust_latent}},
     {"youtu", kLatentDense},
     {"plm", kLatentDense},
     {"longcat_flash", kLongcat, build_longcat},

@@ -8,6 +8,8 @@ namespace vramgauge::hf {
 // hf_attention_latent.cpp
 /// Mixer of the families with latent attention.
 Mixer read_latent_mixer(Import& import, const Traits& traits);
+/// Values as wide as hidden_size / heads unless v_head_dim says otherwise.
+Mixer read_minicpm3_mixer(Import& import, const Traits& traits);
 /// Indexers that reuse the scores of an earlier layer store no keys (GLM-5.2 and later).
 void adjust_latent(Import& import);
 /// Two attentions and two dense blocks per layer, experts beside the first (LongCat-Flash).

@@ -142,8 +142,11 @@ MoeFfn read_moe_ffn(ConfigView& view, const Traits& traits) {
 
 std::vector<Ffn> read_ffns(Import& import, const Traits& traits, uint64_t num_layers) {
   ConfigView& view = import.text();
-  const bool has_experts = traits.is_moe || view.u64_or("num_experts", 0) > 1;
+  const bool is_given = view.given("num_experts") && view.u64_or("num_experts", 0) > 1;
+  const bool has_experts = read_flag(view, traits.moe_if) && (traits.is_moe || is_given);
   if (!has_experts) {
+    for (std::string_view key : {"num_experts", "num_experts_per_tok"})
+      view.ignore(key);
     return std::vector<Ffn>(static_cast<size_t>(num_layers), read_dense_ffn(import, traits));
   }
   const std::vector<bool> mask = read_moe_mask(view, num_layers, traits.first_dense);

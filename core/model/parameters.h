@@ -8,8 +8,6 @@
 
 namespace vramgauge {
 
-inline constexpr size_t kNumRoleGroups = 12;
-
 /// Parameters of a model. total = text + towers + mtp.
 struct ParameterCount {
   CheckedU64 total;

@@ -237,6 +237,7 @@ enum class TensorRole {
 
 /// The groups that parameter counts are shown by.
 enum class RoleGroup { embedding, attention, recurrent, mlp, expert, router, norm, output, vision, audio, mtp, other };
+inline constexpr uint64_t kNumRoleGroups = 12;
 
 /// One weight tensor, or `count` equal ones (the experts of a layer).
 struct WeightTensor {

@@ -246,6 +246,58 @@ TEST(HfConfig, HostileValues) {
   }
 }
 
+/// Counts that the model pages on the hub print from the tensor headers.
+TEST(HfConfig, PublishedCountsOfFamiliesWithoutPreset) {
+  EXPECT_EQ(
+      total_parameters(
+          R"({"model_type":"dbrx","d_model":6144,"n_heads":48,"n_layers":40,"vocab_size":100352,
+    "max_seq_len":32768,"tie_word_embeddings":false,"attn_config":{"clip_qkv":8,"kv_n_heads":8},
+    "ffn_config":{"ffn_hidden_size":10752,"moe_num_experts":16,"moe_top_k":4}})"),
+      131'596'523'520U);
+  EXPECT_EQ(total_parameters(R"({"model_type":"olmoe","hidden_size":2048,"intermediate_size":1024,
+    "num_hidden_layers":16,"num_attention_heads":16,"num_experts":64,"num_experts_per_tok":8,"vocab_size":50304,
+    "tie_word_embeddings":false})"),
+            6'919'161'856U);
+  EXPECT_EQ(total_parameters(R"({"model_type":"dots1","hidden_size":4096,"intermediate_size":10944,
+    "moe_intermediate_size":1408,"num_hidden_layers":62,"num_attention_heads":32,"n_routed_experts":128,
+    "n_shared_experts":2,"num_experts_per_tok":6,"first_k_dense_replace":1,"vocab_size":152064,
+    "tie_word_embeddings":false})"),
+            142'774'381'696U);
+  EXPECT_EQ(total_parameters(R"({"model_type":"bitnet","hidden_size":2560,"intermediate_size":6912,
+    "num_hidden_layers":30,"num_attention_heads":20,"num_key_value_heads":5,"vocab_size":128256,
+    "tie_word_embeddings":true})"),
+            2'412'820'480U);
+  EXPECT_EQ(total_parameters(
+                R"({"model_type":"opt","hidden_size":1024,"ffn_dim":4096,"num_hidden_layers":24,
+    "num_attention_heads":16,"vocab_size":50272,"max_position_embeddings":2048,"word_embed_proj_dim":512,
+    "do_layer_norm_before":false})"),
+            331'196'416U);
+  EXPECT_EQ(
+      total_parameters(R"({"model_type":"gpt_neo","hidden_size":2560,"num_layers":32,"num_heads":20,
+    "vocab_size":50257,"max_position_embeddings":2048,"attention_types":[[["global","local"],16]]})"),
+      2'651'307'520U);
+  EXPECT_EQ(
+      total_parameters(R"({"model_type":"ernie4_5_moe","hidden_size":8192,"intermediate_size":28672,
+    "moe_intermediate_size":3584,"moe_num_experts":64,"moe_k":8,"moe_num_shared_experts":0,
+    "moe_layer_start_index":3,"num_hidden_layers":54,"num_attention_heads":64,"num_key_value_heads":8,
+    "vocab_size":103424,"tie_word_embeddings":false,"use_bias":false,"num_nextn_predict_layers":1})"),
+      300'474'051'776U);
+}
+
+/// A dense family to which somebody adds experts.
+TEST(HfConfig, KeysOfAnotherFamilyDoNotCrash) {
+  const std::string experts =
+      R"(,"num_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":32)";
+  for (const char* type : {"bitnet", "molmo", "cogvlm", "qwen", "phi", "apertus", "llama4_text",
+                           "step3p5", "laguna"}) {
+    const auto config = json::parse(small(type, experts));
+    ASSERT_TRUE(config.has_value());
+    const auto model = import_hf_config(*config, nullptr);
+    ASSERT_TRUE(model.has_value()) << type;
+    EXPECT_TRUE(count_parameters(model->spec).total.valid()) << type;
+  }
+}
+
 TEST(HfConfig, ListsOfTheWrongLength) {
   expect_refused(small("qwen3", R"(,"layer_types":["full_attention"])"),
                  ErrorCode::model_bad_pattern, "/layer_types");
