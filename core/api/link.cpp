@@ -54,6 +54,7 @@ std::optional<std::string> unescaped(std::string_view text) {
       i += 2;
     }
   }
+  if (!json::is_utf8(out)) return std::nullopt;
   return out;
 }
 
@@ -69,8 +70,9 @@ std::vector<Part> parts_of(std::string_view fragment) {
     const std::string_view part = fragment.substr(0, end);
     const auto equals = part.find('=');
     if (!part.empty()) {
-      parts.push_back({part.substr(0, equals),
-                       equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1)});
+      parts.push_back({part.substr(0, equals), equals == std::string_view::npos
+                                                   ? std::string_view()
+                                                   : part.substr(equals + 1)});
     }
     if (end == std::string_view::npos) break;
     fragment.remove_prefix(end + 1);
@@ -114,7 +116,7 @@ class Decoder {
       return;
     }
     warn(ErrorCode::link_bad_value, field.key,
-         {{"key", std::string(field.key)}, {"value", text.substr(0, 80)}});
+         {{"key", field.key}, {"value", text.substr(0, 80)}});
   }
 
   DecodedLink result_{defaults_of_version_1(), json::Value::object(), {}};
@@ -135,7 +137,8 @@ std::string encode_link(const Scenario& scenario) {
 
 Result<DecodedLink> decode_link(std::string_view link) {
   if (link.size() > kMaxLinkBytes) {
-    return fail(ErrorCode::link_too_long, "", {{"bytes", uint64_t{link.size()}}, {"limit", kMaxLinkBytes}});
+    return fail(ErrorCode::link_too_long, "",
+                {{"bytes", uint64_t{link.size()}}, {"limit", kMaxLinkBytes}});
   }
   const std::vector<Part> parts = parts_of(fragment_of(link));
   if (parts.empty()) return fail(ErrorCode::link_no_fragment, "");
@@ -149,7 +152,8 @@ Result<DecodedLink> decode_link(std::string_view link) {
     has_version = true;
     const std::optional<uint64_t> version = parse_count(part.value);
     if (!version || *version == 0 || *version > kLinkVersion) {
-      return fail(ErrorCode::link_newer_version, "/v", {{"version", std::string(part.value.substr(0, 20))}});
+      return fail(ErrorCode::link_newer_version, "/v",
+                  {{"version", part.value.substr(0, 20)}});
     }
   }
   if (!has_version) decoder.warn(ErrorCode::link_missing_version, "v", {{"version", kLinkVersion}});

@@ -8,7 +8,7 @@ namespace {
 
 void write_value(const Value& value, std::string& out);
 
-/// What stands for a character in a JSON string; empty for one that stands for itself.
+/// What stands for an ASCII character that is not plain.
 std::string escape_of(char c) {
   switch (c) {
     case '"': return "\\\"";
@@ -19,24 +19,55 @@ std::string escape_of(char c) {
     default: break;
   }
   const auto byte = static_cast<unsigned char>(c);
-  if (byte >= 0x20) return {};
   constexpr std::string_view kHex = "0123456789abcdef";
   return std::string("\\u00") + kHex[byte >> 4U] + kHex[byte & 15U];
 }
 
-bool needs_escape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
+bool is_continuation(std::string_view text, std::string_view::size_type index) {
+  return index < text.size() && (static_cast<unsigned char>(text[index]) & 0xC0U) == 0x80U;
+}
+
+/// Bytes of the UTF-8 sequence that the text begins with; 0 when it begins with none.
+std::string_view::size_type sequence_length(std::string_view text) {
+  const unsigned lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return 1;
+  if (lead < 0xC2 || lead > 0xF4 || !is_continuation(text, 1)) return 0;
+  if (lead < 0xE0) return 2;
+  const unsigned second = static_cast<unsigned char>(text[1]);
+  if (lead == 0xE0 && second < 0xA0) return 0;  // overlong
+  if (lead == 0xED && second > 0x9F) return 0;  // surrogate
+  if (!is_continuation(text, 2)) return 0;
+  if (lead < 0xF0) return 3;
+  if (lead == 0xF0 && second < 0x90) return 0;  // overlong
+  if (lead == 0xF4 && second > 0x8F) return 0;  // beyond U+10FFFF
+  return is_continuation(text, 3) ? 4 : 0;
+}
+
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
+/// Writes the first character, which is not plain, and returns how many bytes it had.
+std::string_view::size_type write_character(std::string_view text, std::string& out) {
+  if (static_cast<unsigned char>(text.front()) < 0x80) {
+    out += escape_of(text.front());
+    return 1;
+  }
+  const auto length = sequence_length(text);
+  out += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
+  return length == 0 ? 1 : length;
+}
 
 /// Most strings are plain: they are copied in runs.
 void write_string(std::string_view text, std::string& out) {
   out += '"';
   while (!text.empty()) {
-    const auto run_end = std::find_if(text.begin(), text.end(), needs_escape);
+    const auto run_end = std::find_if_not(text.begin(), text.end(), is_plain);
     const auto run = static_cast<std::string_view::size_type>(run_end - text.begin());
     out += text.substr(0, run);
     text.remove_prefix(run);
-    if (text.empty()) break;
-    out += escape_of(text.front());
-    text.remove_prefix(1);
+    if (!text.empty()) text.remove_prefix(write_character(text, out));
   }
   out += '"';
 }
@@ -83,6 +114,15 @@ void write_value(const Value& value, std::string& out) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto length = sequence_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 Value Value::boolean(bool value) {
   Value result;
   result.data_ = value;
@@ -105,7 +145,9 @@ Value Value::signed_integer(int64_t value) {
   return number({static_cast<double>(value), negative ? ~bits + 1 : bits, true, negative, {}});
 }
 
-Value Value::real(double value, std::string text) { return number({value, 0, false, value < 0, std::move(text)}); }
+Value Value::real(double value, std::string text) {
+  return number({value, 0, false, value < 0, std::move(text)});
+}
 
 Value Value::decimal(Decimal value) { return real(value.to_double(), value.text()); }
 
@@ -163,6 +205,12 @@ Value& Value::set(std::string_view key, Value value) {
   return *this;
 }
 
+Value& Value::set(std::string_view key, std::string_view text) { return set(key, string(std::string(text))); }
+
+Value& Value::set(std::string_view key, uint64_t number) { return set(key, integer(number)); }
+
+Value& Value::set(std::string_view key, Bytes value) { return set(key, bytes(value)); }
+
 Value& Value::push(Value value) {
   if (Array* items = std::get_if<Array>(&data_)) items->push_back(std::move(value));
   return *this;
@@ -175,8 +223,8 @@ std::string write(const Value& value) {
 }
 
 TextPosition position_of(std::string_view text, uint64_t offset) {
-  const std::string_view before =
-      text.substr(0, static_cast<std::string_view::size_type>(std::min<uint64_t>(offset, text.size())));
+  const std::string_view before = text.substr(
+      0, static_cast<std::string_view::size_type>(std::min<uint64_t>(offset, text.size())));
   const auto last_newline = before.rfind('\n');
   const auto line_start = last_newline == std::string_view::npos ? 0 : last_newline + 1;
   const auto newlines = std::count(before.begin(), before.end(), '\n');
@@ -223,7 +271,7 @@ ObjectReader::ObjectReader(const Value& object, std::string path, Diagnostics& e
   errors_.push_back({ErrorCode::json_wrong_type,
                      path_,
                      {{"key", path_.empty() ? std::string("The document") : path_},
-                      {"expected", std::string("an object")},
+                      {"expected", "an object"},
                       {"found", std::string(kind_name(object.kind()))}},
                      std::nullopt});
 }
@@ -253,9 +301,10 @@ void ObjectReader::error(ErrorCode code, std::string_view key, ErrorArgs args) {
 
 void ObjectReader::wrong_type(std::string_view key, std::string_view expected, const Value& found) {
   error(ErrorCode::json_wrong_type, key,
-        {{"key", std::string(key)},
-         {"expected", std::string(expected)},
-         {"found", found.kind() == Kind::number ? write(found) : std::string(kind_name(found.kind()))}});
+        {{"key", key},
+         {"expected", expected},
+         {"found",
+          found.kind() == Kind::number ? write(found) : std::string(kind_name(found.kind()))}});
 }
 
 std::optional<uint64_t> ObjectReader::u64(std::string_view key, Range range) {
@@ -268,7 +317,10 @@ std::optional<uint64_t> ObjectReader::u64(std::string_view key, Range range) {
   }
   if (!number || *number < range.min || *number > range.max) {
     error(ErrorCode::value_out_of_range, key,
-          {{"key", std::string(key)}, {"value", write(*value)}, {"min", range.min}, {"max", range.max}});
+          {{"key", key},
+           {"value", write(*value)},
+           {"min", range.min},
+           {"max", range.max}});
     return std::nullopt;
   }
   return number;
@@ -283,7 +335,7 @@ std::optional<double> ObjectReader::real(std::string_view key) {
     return std::nullopt;
   }
   if (!std::isfinite(number->real)) {
-    error(ErrorCode::json_not_finite, key, {{"key", std::string(key)}});
+    error(ErrorCode::json_not_finite, key, {{"key", key}});
     return std::nullopt;
   }
   return number->real;
@@ -328,7 +380,10 @@ std::optional<std::vector<uint64_t>> ObjectReader::u64_list(std::string_view key
     const std::optional<uint64_t> number = item.as_u64();
     if (!number || *number < range.min || *number > range.max) {
       error(ErrorCode::value_out_of_range, key,
-            {{"key", std::string(key)}, {"value", write(item)}, {"min", range.min}, {"max", range.max}});
+            {{"key", key},
+             {"value", write(item)},
+             {"min", range.min},
+             {"max", range.max}});
       return std::nullopt;
     }
     numbers.push_back(*number);

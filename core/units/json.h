@@ -19,7 +19,8 @@ struct Member;
 
 enum class Kind { null, boolean, number, string, array, object };
 
-/// A number as written: exact when it is an integer of at most 64 bits, otherwise a double beside its text.
+/// A number as written: exact when it is an integer of at most 64 bits, otherwise a double beside
+/// its text.
 struct Number {
   /// The value as a double; infinite or NaN only for the bare words that some configurations hold.
   double real = 0;
@@ -76,6 +77,9 @@ class Value {
 
   /// Adds or replaces a member; the value must be an object.
   Value& set(std::string_view key, Value value);
+  Value& set(std::string_view key, std::string_view text);
+  Value& set(std::string_view key, uint64_t number);
+  Value& set(std::string_view key, Bytes bytes);
   /// Appends to an array; the value must be an array.
   Value& push(Value value);
 
@@ -114,7 +118,11 @@ struct Limits {
 Result<Value> parse(std::string_view text, const Limits& limits = {});
 
 /// Compact text, keys in their order, integers exact, other numbers as they were read.
+/// Always valid UTF-8: bytes of a string that are not become U+FFFD.
 std::string write(const Value& value);
+
+/// Whether the text is valid UTF-8 (RFC 3629: no overlong forms, no surrogates).
+bool is_utf8(std::string_view text);
 
 /// Line and column of a byte offset.
 TextPosition position_of(std::string_view text, uint64_t offset);

@@ -43,21 +43,27 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"truncated", "{\"a\": [1, 2", ErrorCode::json_syntax, 0, 0},
         BadText{"bare_word", "{\n  \"a\": nope}", ErrorCode::json_syntax, 2, 9},
         BadText{"trailing_text", "{} x", ErrorCode::json_syntax, 1, 4},
-        BadText{"duplicate", "{\"b\": 0,\n \"a\": {\"x\": 1, \"x\": 2}}", ErrorCode::json_duplicate_key, 2, 7},
+        BadText{"duplicate", "{\"b\": 0,\n \"a\": {\"x\": 1, \"x\": 2}}",
+                ErrorCode::json_duplicate_key, 2, 7},
         BadText{"deep", std::string(200000, '['), ErrorCode::json_too_deep, 1, 65},
-        BadText{"deep_objects", [] {
+        BadText{"deep_objects",
+                [] {
                   std::string text;
-                  for (int i = 0; i < 200000; ++i) text += "{\"a\":";
+                  for (int i = 0; i < 200000; ++i)
+                    text += "{\"a\":";
                   return text;
-                }(), ErrorCode::json_too_deep, 0, 0},
+                }(),
+                ErrorCode::json_too_deep, 0, 0},
         BadText{"invalid_utf8", "{\"a\": \"\xC3\x28\"}", ErrorCode::json_syntax, 0, 0},
-        BadText{"control_character", std::string("{\"a\": \"\0\"}", 10), ErrorCode::json_syntax, 0, 0},
+        BadText{"control_character", std::string("{\"a\": \"\0\"}", 10), ErrorCode::json_syntax, 0,
+                0},
         BadText{"huge_exponent", "{\"a\": 1e999}", ErrorCode::json_syntax, 0, 0},
         BadText{"too_large", std::string((8U << 20) + 1U, ' '), ErrorCode::json_too_large, 0, 0}),
     [](const auto& test) { return test.param.name; });
 
 TEST(Json, KeepsIntegersExact) {
-  const Value value = parsed("[0, 9007199254740993, 18446744073709551615, -1, 1.5, 18446744073709551616]");
+  const Value value =
+      parsed("[0, 9007199254740993, 18446744073709551615, -1, 1.5, 18446744073709551616]");
   const Value::Array& items = *value.as_array();
   EXPECT_EQ(items[1].as_u64(), uint64_t{9007199254740993});
   EXPECT_EQ(items[2].as_u64(), ~uint64_t{0});
@@ -67,7 +73,8 @@ TEST(Json, KeepsIntegersExact) {
 }
 
 TEST(Json, ReadsTheBareWordsOfPython) {
-  const Value value = parsed("{\"a\": [0.0, Infinity], \"b\": -Infinity, \"c\": NaN, \"d\": \"Infinity NaN\"}");
+  const Value value =
+      parsed("{\"a\": [0.0, Infinity], \"b\": -Infinity, \"c\": NaN, \"d\": \"Infinity NaN\"}");
   EXPECT_TRUE(std::isinf((*value.find("a")->as_array())[1].as_number()->real));
   EXPECT_LT(value.find("b")->as_number()->real, 0);
   EXPECT_TRUE(std::isnan(value.find("c")->as_number()->real));
@@ -97,10 +104,28 @@ TEST(Json, WritesWhatItReads) {
   EXPECT_EQ(write(parsed(text)), text);
 }
 
+TEST(Json, WritesValidUtf8WhateverTheStringHolds) {
+  // U+00D7, U+4F60 and U+1F600 stay; a lone continuation, an overlong slash (C0 AF), a surrogate
+  // (ED A0 80), a cut-off sequence and FF become U+FFFD, one for each byte (RFC 3629, section 3).
+  const std::string good = "\xC3\x97\xE4\xBD\xA0\xF0\x9F\x98\x80";
+  const std::string mark = "\xEF\xBF\xBD";
+  EXPECT_TRUE(is_utf8(good));
+  EXPECT_EQ(write(Value::string(good)), '"' + good + '"');
+  for (const std::string bad : {"\x80", "\xC0\xAF", "\xED\xA0\x80", "\xE4\xBD", "\xFF",
+                                "\xF4\x90\x80\x80", "\xE0\x80\x80"}) {
+    EXPECT_FALSE(is_utf8(bad));
+    std::string marks;
+    for (std::string::size_type i = 0; i < bad.size(); ++i)
+      marks += mark;
+    EXPECT_EQ(write(Value::string("a" + bad + "b")), "\"a" + marks + "b\"");
+  }
+}
+
 TEST(Json, PointersEscapeTheirTokens) { EXPECT_EQ(pointer_to("/a", "b/c~d"), "/a/b~1c~0d"); }
 
 TEST(ObjectReader, ReportsTypeRangeAndUnreadKeys) {
-  const Value value = parsed(R"({"n": "80", "m": 4096.0, "big": 18446744073709551616, "neg": -3, "ok": 7, "rest": 1, "none": null})");
+  const Value value = parsed(
+      R"({"n": "80", "m": 4096.0, "big": 18446744073709551616, "neg": -3, "ok": 7, "rest": 1, "none": null})");
   Diagnostics errors;
   ObjectReader reader(value, "", errors);
   EXPECT_FALSE(reader.u64("n").has_value());
