@@ -36,15 +36,15 @@ json::Value engines_of(const Field& field) {
 
 json::Value field_description(const Field& field) {
   json::Value out = json::Value::object();
-  out.set("key", text(field.key));
-  out.set("kind", text(kind_name(field.kind)));
-  out.set("unit", text(field.unit));
-  out.set("group", text(field.group));
+  out.set("key", field.key);
+  out.set("kind", kind_name(field.kind));
+  out.set("unit", field.unit);
+  out.set("group", field.group);
   if (field.text == nullptr) {
     out.set("min", bound(field, field.min));
     out.set("max", bound(field, field.max));
   }
-  if (!field.list.empty()) out.set("list", text(field.list));
+  if (!field.list.empty()) out.set("list", field.list);
   out.set("default", field_json(Scenario{}, field));
   out.set("engines", engines_of(field));
   return out;
@@ -62,10 +62,10 @@ json::Value error_codes() {
   for (uint64_t i = 0; i < table.size; ++i) {
     const ErrorInfo& info = table.rows[i];
     json::Value row = json::Value::object();
-    row.set("code", text(info.name));
-    row.set("severity", text(info.severity == Severity::error ? "error" : "warning"));
-    row.set("message", text(info.text));
-    row.set("hint", text(info.hint));
+    row.set("code", info.name);
+    row.set("severity", info.severity == Severity::error ? "error" : "warning");
+    row.set("message", info.text);
+    row.set("hint", info.hint);
     list.push(std::move(row));
   }
   return list;

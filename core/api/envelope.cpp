@@ -19,19 +19,19 @@ json::Value diagnostics_json(const Diagnostics& diagnostics) {
 
 json::Value diagnostic_json(const Diagnostic& diagnostic) {
   json::Value out = json::Value::object();
-  out.set("code", json::Value::string(std::string(error_info(diagnostic.code).name)));
-  out.set("path", json::Value::string(diagnostic.path));
+  out.set("code", error_info(diagnostic.code).name);
+  out.set("path", diagnostic.path);
   if (diagnostic.at) {
     json::Value at = json::Value::object();
-    at.set("line", json::Value::integer(diagnostic.at->line));
-    at.set("column", json::Value::integer(diagnostic.at->column));
+    at.set("line", diagnostic.at->line);
+    at.set("column", diagnostic.at->column);
     out.set("at", std::move(at));
   }
   json::Value args = json::Value::object();
   for (const ErrorArg& arg : diagnostic.args) args.set(arg.name, arg_json(arg));
   out.set("args", std::move(args));
-  out.set("message", json::Value::string(message_of(diagnostic)));
-  out.set("hint", json::Value::string(hint_of(diagnostic)));
+  out.set("message", message_of(diagnostic));
+  out.set("hint", hint_of(diagnostic));
   return out;
 }
 

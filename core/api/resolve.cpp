@@ -109,7 +109,7 @@ Result<HardwareSpec> resolve_gpu(const Catalogue& catalogue, Scenario& scenario,
   if (scenario.gpu == kCustom) {
     const std::optional<Bytes> memory = bytes_of(CheckedU64(uint64_t{1} << 30) * scenario.gpu_memory_gib);
     if (!memory || memory->count() == 0) {
-      return fail(ErrorCode::json_missing_key, path + "/gpu_memory_gib", {{"key", std::string("gpu_memory_gib")}});
+      return fail(ErrorCode::json_missing_key, path + "/gpu_memory_gib", {{"key", "gpu_memory_gib"}});
     }
     return custom_hardware(*memory);
   }

@@ -65,8 +65,8 @@ Answer without_arguments(const json::Value& request, Answer answer) {
 
 Answer Session::State::version(const json::Value& request) {
   json::Value out = json::Value::object();
-  out.set("version", text(api::version()));
-  out.set("link_version", json::Value::integer(kLinkVersion));
+  out.set("version", api::version());
+  out.set("link_version", kLinkVersion);
   return without_arguments(request, std::move(out));
 }
 
@@ -96,7 +96,7 @@ Answer Session::State::list(const json::Value& request) {
   }
   json::Value out = json::Value::object();
   out.set("items", std::move(items));
-  out.set("total", json::Value::integer(uint64_t{found.size()}));
+  out.set("total", uint64_t{found.size()});
   return unknown_keys(reader, errors, std::move(out));
 }
 
@@ -118,15 +118,15 @@ Answer Session::State::import(const json::Value& request) {
   Scenario scenario;
   scenario.model_config = reader.string("text").value_or("");
   const std::string name = reader.string("name").value_or("");
-  if (!reader.has("text")) reader.error(ErrorCode::json_missing_key, "text", {{"key", std::string("text")}});
+  if (!reader.has("text")) reader.error(ErrorCode::json_missing_key, "text", {{"key", "text"}});
   if (!errors.empty()) return fail(std::move(errors));
   if (scenario.model_config.find_first_not_of(" \t\r\n") == std::string::npos) return fail(ErrorCode::json_empty, "");
   Result<const LoadedModel*> loaded = models.load(catalogue, scenario, {"", ""});
   if (!loaded) return fail(std::move(loaded.error()));
   json::Value out = write_model(**loaded);
-  if (!name.empty() && (*loaded)->spec.name.empty()) out.set("name", text(name));
+  if (!name.empty() && (*loaded)->spec.name.empty()) out.set("name", name);
   json::Value patch = json::Value::object();
-  patch.set("model_config", text(compact_config(scenario.model_config)));
+  patch.set("model_config", compact_config(scenario.model_config));
   out.set("scenario_patch", std::move(patch));
   return unknown_keys(reader, errors, {std::move(out), (*loaded)->warnings});
 }
@@ -174,7 +174,7 @@ Answer Session::State::link_encode(const json::Value& request) {
   Result<Scenario> scenario = given == nullptr ? Result<Scenario>(Scenario{}) : read_scenario(*given, "/scenario");
   if (!scenario) return fail(std::move(scenario.error()));
   json::Value out = json::Value::object();
-  out.set("fragment", text(encode_link(*scenario)));
+  out.set("fragment", encode_link(*scenario));
   return unknown_keys(reader, errors, std::move(out));
 }
 
@@ -195,14 +195,14 @@ Answer Session::State::concurrency(const json::Value& request) {
   Diagnostics errors;
   json::ObjectReader reader(request, "", errors);
   for (const std::string_view key : {"kv_pool_tokens", "context_tokens"}) {
-    if (!reader.has(key)) reader.error(ErrorCode::json_missing_key, key, {{"key", std::string(key)}});
+    if (!reader.has(key)) reader.error(ErrorCode::json_missing_key, key, {{"key", key}});
   }
   const uint64_t pool = reader.u64("kv_pool_tokens", {0, kMaxPoolTokens}).value_or(0);
   const uint64_t context = reader.u64("context_tokens", {1, kMaxPoolTokens}).value_or(1);
   const uint64_t ratio_micros = scaled(CheckedU64(pool), Decimal::kScale, context).value_or(0);
   json::Value out = json::Value::object();
   out.set("concurrency", json::Value::decimal(Decimal::from_micros(ratio_micros)));
-  out.set("whole_requests", json::Value::integer(pool / context));
+  out.set("whole_requests", pool / context);
   return unknown_keys(reader, errors, std::move(out));
 }
 
@@ -217,7 +217,7 @@ Answer Session::State::dispatch(std::string_view method, const json::Value& requ
   if (method == "model") return model(request);
   if (method == "estimate") return estimate(request);
   if (method == "concurrency") return concurrency(request);
-  return fail(ErrorCode::api_unknown_method, "", {{"method", std::string(method.substr(0, 80))}});
+  return fail(ErrorCode::api_unknown_method, "", {{"method", method.substr(0, 80)}});
 }
 
 Session::Session() : state_(std::make_unique<State>()) {}
@@ -233,7 +233,7 @@ std::string Session::load_catalogue(std::string_view document) {
   state_->models.clear();
   json::Value out = json::Value::object();
   for (const std::string_view kind : {"models", "gpus", "formats", "cache_types", "engines"}) {
-    out.set(kind, json::Value::integer(uint64_t{state_->catalogue.list(kind)->entries().size()}));
+    out.set(kind, uint64_t{state_->catalogue.list(kind)->entries().size()});
   }
   return write_envelope(std::move(out));
 }

@@ -20,10 +20,10 @@ json::Value optional_count(const std::optional<uint64_t>& value) {
 
 json::Value line_json(const ArithmeticLine& line) {
   json::Value out = json::Value::object();
-  out.set("label", text(line.label));
-  out.set("formula", text(line.formula));
-  out.set("substituted", text(line.substituted));
-  out.set("result", json::Value::integer(line.result));
+  out.set("label", line.label);
+  out.set("formula", line.formula);
+  out.set("substituted", line.substituted);
+  out.set("result", line.result);
   return out;
 }
 
@@ -31,31 +31,31 @@ json::Value term_json(const Term& term) {
   json::Value lines = json::Value::array();
   for (const ArithmeticLine& line : term.lines) lines.push(line_json(line));
   json::Value out = json::Value::object();
-  out.set("id", text(term_name(term.id)));
-  out.set("bytes", json::Value::bytes(term.bytes));
-  out.set("low_bytes", json::Value::bytes(term.low));
-  out.set("high_bytes", json::Value::bytes(term.high));
-  out.set("basis", text(basis_name(term.basis)));
+  out.set("id", term_name(term.id));
+  out.set("bytes", term.bytes);
+  out.set("low_bytes", term.low);
+  out.set("high_bytes", term.high);
+  out.set("basis", basis_name(term.basis));
   out.set("lines", std::move(lines));
-  out.set("source", text(term.source));
+  out.set("source", term.source);
   return out;
 }
 
 json::Value device_json(const DeviceBreakdown& device) {
   json::Value total = json::Value::object();
-  total.set("bytes", json::Value::bytes(device.total.bytes));
-  total.set("low_bytes", json::Value::bytes(device.total.low));
-  total.set("high_bytes", json::Value::bytes(device.total.high));
-  total.set("basis", text(basis_name(device.total.basis)));
+  total.set("bytes", device.total.bytes);
+  total.set("low_bytes", device.total.low);
+  total.set("high_bytes", device.total.high);
+  total.set("basis", basis_name(device.total.basis));
   json::Value terms = json::Value::array();
   for (const Term& term : device.terms) terms.push(term_json(term));
   json::Value out = json::Value::object();
-  out.set("name", text(device.name));
-  out.set("count", json::Value::integer(device.count));
-  out.set("first_rank", json::Value::integer(device.first_rank));
-  out.set("last_rank", json::Value::integer(device.first_rank + device.count - 1));
-  out.set("capacity_bytes", json::Value::bytes(device.capacity));
-  out.set("usable_bytes", json::Value::bytes(device.usable));
+  out.set("name", device.name);
+  out.set("count", device.count);
+  out.set("first_rank", device.first_rank);
+  out.set("last_rank", device.first_rank + device.count - 1);
+  out.set("capacity_bytes", device.capacity);
+  out.set("usable_bytes", device.usable);
   out.set("total", std::move(total));
   out.set("terms", std::move(terms));
   return out;
@@ -63,24 +63,24 @@ json::Value device_json(const DeviceBreakdown& device) {
 
 json::Value verdict_json(const Verdict& verdict) {
   json::Value out = json::Value::object();
-  out.set("state", text(verdict_name(verdict.state)));
+  out.set("state", verdict_name(verdict.state));
   out.set("margin_bytes", json::Value::signed_integer(verdict.margin.count()));
-  out.set("needed_bytes", json::Value::bytes(verdict.needed));
-  out.set("usable_bytes", json::Value::bytes(verdict.usable));
-  out.set("worst_device", json::Value::integer(verdict.worst_device));
+  out.set("needed_bytes", verdict.needed);
+  out.set("usable_bytes", verdict.usable);
+  out.set("worst_device", verdict.worst_device);
   return out;
 }
 
 json::Value segment_json(const CacheSegment& segment) {
   json::Value out = json::Value::object();
-  out.set("kind", text(cache_kind_name(segment.kind)));
-  out.set("mixer", text(segment.mixer));
-  out.set("layers", json::Value::integer(segment.layers));
-  out.set("fixed_bytes", json::Value::integer(segment.fixed_bytes));
-  out.set("entry_bytes", json::Value::integer(segment.entry_bytes));
-  out.set("tokens_per_entry", json::Value::integer(segment.tokens_per_entry));
-  out.set("saturation_tokens", json::Value::integer(segment.saturation_tokens));
-  out.set("basis", text(basis_name(segment.basis)));
+  out.set("kind", cache_kind_name(segment.kind));
+  out.set("mixer", segment.mixer);
+  out.set("layers", segment.layers);
+  out.set("fixed_bytes", segment.fixed_bytes);
+  out.set("entry_bytes", segment.entry_bytes);
+  out.set("tokens_per_entry", segment.tokens_per_entry);
+  out.set("saturation_tokens", segment.saturation_tokens);
+  out.set("basis", basis_name(segment.basis));
   return out;
 }
 
@@ -92,10 +92,10 @@ json::Value segments_json(const CacheLayout& layout) {
 
 json::Value cache_json(const CacheSummary& cache, const CacheLayout& layout) {
   json::Value out = json::Value::object();
-  out.set("bytes_per_token", json::Value::bytes(cache.bytes_per_token));
-  out.set("fixed_bytes_per_request", json::Value::bytes(cache.fixed_bytes_per_request));
-  out.set("bytes_per_request", json::Value::bytes(cache.bytes_per_request));
-  out.set("total_bytes", json::Value::bytes(cache.total));
+  out.set("bytes_per_token", cache.bytes_per_token);
+  out.set("fixed_bytes_per_request", cache.fixed_bytes_per_request);
+  out.set("bytes_per_request", cache.bytes_per_request);
+  out.set("total_bytes", cache.total);
   out.set("segments", segments_json(layout));
   return out;
 }
@@ -141,8 +141,8 @@ json::Value assumptions_json(const ModelSpec& spec) {
   json::Value list = json::Value::array();
   for (const auto& [key, value] : spec.assumptions) {
     json::Value item = json::Value::object();
-    item.set("key", text(key));
-    item.set("value", text(value));
+    item.set("key", key);
+    item.set("value", value);
     list.push(std::move(item));
   }
   return list;
@@ -152,13 +152,13 @@ json::Value weights_json(const Resolved& resolved) {
   json::Value groups = json::Value::object();
   for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
     const Bytes bytes = resolved.weights->bytes_by_group[static_cast<std::size_t>(i)];
-    if (bytes.count() != 0) groups.set(role_group_name(static_cast<RoleGroup>(i)), json::Value::bytes(bytes));
+    if (bytes.count() != 0) groups.set(role_group_name(static_cast<RoleGroup>(i)), bytes);
   }
   json::Value out = json::Value::object();
-  out.set("format", text(resolved.format.id));
-  out.set("name", text(resolved.format.name));
-  out.set("total_bytes", json::Value::bytes(resolved.weights->total));
-  out.set("elements", json::Value::integer(resolved.weights->elements));
+  out.set("format", resolved.format.id);
+  out.set("name", resolved.format.name);
+  out.set("total_bytes", resolved.weights->total);
+  out.set("elements", resolved.weights->elements);
   out.set("bytes_by_role", std::move(groups));
   return out;
 }
@@ -188,16 +188,16 @@ void explain(Breakdown& breakdown, const Resolved& resolved, const GenericModel&
 
 json::Value write_model(const LoadedModel& model) {
   json::Value out = json::Value::object();
-  out.set("id", text(model.id));
-  out.set("name", text(model.spec.name));
-  out.set("family", text(model.family));
-  out.set("source", text(model.source));
-  out.set("verified", text(model.verified));
-  out.set("model_type", text(model.spec.model_type));
-  out.set("dtype", text(model.spec.dtype));
-  out.set("quant_method", text(model.quant_method));
-  out.set("num_layers", json::Value::integer(uint64_t{model.spec.layers.size()}));
-  out.set("max_context_tokens", json::Value::integer(model.spec.max_context_tokens));
+  out.set("id", model.id);
+  out.set("name", model.spec.name);
+  out.set("family", model.family);
+  out.set("source", model.source);
+  out.set("verified", model.verified);
+  out.set("model_type", model.spec.model_type);
+  out.set("dtype", model.spec.dtype);
+  out.set("quant_method", model.quant_method);
+  out.set("num_layers", uint64_t{model.spec.layers.size()});
+  out.set("max_context_tokens", model.spec.max_context_tokens);
   out.set("parameters", parameters_json(model.parameters));
   out.set("kv", kv_json(model.spec));
   out.set("assumptions", assumptions_json(model.spec));

@@ -191,7 +191,7 @@ Diagnostics check(const Scenario& scenario, const GenericModel& model) {
   if (!scenario.live_buffers.is_zero() && (model.hidden_size == 0 || model.intermediate_size == 0)) {
     errors.push_back({ErrorCode::json_missing_key,
                       "/model_config",
-                      {{"key", std::string("hidden_size and intermediate_size")}},
+                      {{"key", "hidden_size and intermediate_size"}},
                       std::nullopt});
   }
   return errors;

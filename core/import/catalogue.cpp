@@ -70,7 +70,7 @@ std::vector<CatalogueEntry> read_list(const json::Value& document, std::string_v
   if (list == nullptr) return entries;
   const std::string path = json::pointer_to("", key);
   if (list->as_array() == nullptr || list->as_array()->size() > kMaxEntries) {
-    errors.push_back({ErrorCode::catalogue_bad_entry, path, {{"id", std::string(key)}}, std::nullopt});
+    errors.push_back({ErrorCode::catalogue_bad_entry, path, {{"id", key}}, std::nullopt});
     return entries;
   }
   for (const json::Value& item : *list->as_array()) {
@@ -79,7 +79,7 @@ std::vector<CatalogueEntry> read_list(const json::Value& document, std::string_v
     } else {
       errors.push_back({ErrorCode::catalogue_bad_entry,
                         json::pointer_to(path, uint64_t{entries.size()}),
-                        {{"id", std::string(key)}},
+                        {{"id", key}},
                         std::nullopt});
       break;
     }

@@ -36,13 +36,13 @@ class Description {
   }
 
   uint64_t required(std::string_view key) {
-    if (!reader_.has(key)) reader_.error(ErrorCode::json_missing_key, key, {{"key", std::string(key)}});
+    if (!reader_.has(key)) reader_.error(ErrorCode::json_missing_key, key, {{"key", key}});
     return dimension_or(key, 1);
   }
 
   uint64_t num_layers() {
     if (!reader_.has("num_hidden_layers")) {
-      reader_.error(ErrorCode::json_missing_key, "num_hidden_layers", {{"key", std::string("num_hidden_layers")}});
+      reader_.error(ErrorCode::json_missing_key, "num_hidden_layers", {{"key", "num_hidden_layers"}});
     }
     return reader_.u64("num_hidden_layers", {1, kMaxLayers}).value_or(1);
   }

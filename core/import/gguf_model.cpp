@@ -178,13 +178,13 @@ Diagnostics refuse_other_kinds(const GgufHeader& header, std::string_view arch) 
   if (arch == "clip" || type == "mmproj") {
     return {{ErrorCode::model_unsupported,
              "",
-             {{"what", std::string("This file")},
+             {{"what", "This file"},
               {"reason", std::string("it holds the vision or audio part of a model, without the "
                                      "model itself")}},
              std::nullopt}};
   }
   if (gguf::is_encoder(arch)) {
-    return {{ErrorCode::model_encoder_only, "", {{"model_type", std::string(arch)}}, std::nullopt}};
+    return {{ErrorCode::model_encoder_only, "", {{"model_type", arch}}, std::nullopt}};
   }
   if (!header.split) return {};
   return {{ErrorCode::gguf_shard_missing,
@@ -199,13 +199,13 @@ Diagnostics refuse_other_kinds(const GgufHeader& header, std::string_view arch) 
 Result<ImportedModel> import_gguf(const GgufHeader& header) {
   const auto arch = header.text(kArchitectureKey);
   if (!arch && !header.split) {
-    return fail(ErrorCode::gguf_missing_key, "", {{"key", std::string(kArchitectureKey)}});
+    return fail(ErrorCode::gguf_missing_key, "", {{"key", kArchitectureKey}});
   }
   Diagnostics refused = refuse_other_kinds(header, arch.value_or(""));
   if (!refused.empty()) return fail(std::move(refused));
   const Architecture* architecture = gguf::find_architecture(*arch);
   if (architecture == nullptr) {
-    return fail(ErrorCode::model_unknown_architecture, "", {{"model_type", std::string(*arch)}});
+    return fail(ErrorCode::model_unknown_architecture, "", {{"model_type", *arch}});
   }
   return ModelReader(header, *architecture).read();
 }

@@ -29,6 +29,32 @@ bool is_printable(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < '\x7F'; });
 }
 
+/// Bytes of the UTF-8 character that begins the text; 0 when it is none.
+uint64_t character_bytes(std::string_view text) {
+  const auto at = [text](uint64_t i) { return static_cast<unsigned char>(text[index_of(i)]); };
+  const unsigned first = at(0);
+  const uint64_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  if (length > text.size()) return 0;
+  for (uint64_t i = 1; i < length; ++i) {
+    if ((at(i) & 0xC0U) != 0x80U) return 0;
+  }
+  const bool is_overlong = (first == 0xE0 && at(1) < 0xA0) || (first == 0xF0 && at(1) < 0x90);
+  const bool is_outside = (first == 0xED && at(1) >= 0xA0) || (first == 0xF4 && at(1) >= 0x90);
+  return is_overlong || is_outside ? 0 : length;
+}
+
+/// The text with a question mark for every byte that is not UTF-8.
+std::string as_utf8(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const uint64_t length = character_bytes(text);
+    result += length == 0 ? std::string_view("?") : text.substr(0, index_of(length));
+    text.remove_prefix(index_of(std::max<uint64_t>(length, 1)));
+  }
+  return result;
+}
+
 double real_of(uint64_t bits, GgufType type) {
   if (type == GgufType::f64) {
     double value = 0;
@@ -246,7 +272,7 @@ bool GgufReader::read_string(Cursor& cursor, GgufEntry& entry) {
     return skip(cursor, bytes);
   }
   if (!has(cursor, string.bytes)) return false;
-  string.text = cursor.text(string.bytes);
+  string.text = as_utf8(cursor.text(string.bytes));
   entry.value = std::move(string);
   return true;
 }
@@ -376,7 +402,7 @@ bool GgufReader::set_size(GgufTensorInfo& tensor, uint32_t type) {
     return fail_tensor(ErrorCode::gguf_row_not_divisible, tensor,
                        {{"row", tensor.dims[0]},
                         {"block", info->block_elements},
-                        {"type", std::string(info->name)}});
+                        {"type", info->name}});
   }
   const CheckedU64 bytes =
       row_bytes(info->type, tensor.dims[0]) * CheckedU64(tensor.elements() / tensor.dims[0]);

@@ -45,8 +45,8 @@ class SpanReader {
     if (given && *given != 0 && architecture_.window == WindowRule::none) {
       warnings.push_back({ErrorCode::model_not_exact,
                           "",
-                          {{"what", std::string("The sliding window")},
-                           {"model_type", std::string(architecture_.name)},
+                          {{"what", "The sliding window"},
+                           {"model_type", architecture_.name},
                            {"reason", std::string("which layers use it is not known, so every layer "
                                                   "is taken to keep the whole context")}},
                           std::nullopt});

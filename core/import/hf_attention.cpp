@@ -9,8 +9,8 @@ uint64_t read_head_dim(ConfigView& view, uint64_t hidden, uint64_t heads) {
   if (hidden % heads == 0) return hidden / heads;
   view.error(
       ErrorCode::model_inconsistent, "num_attention_heads",
-      {{"key", std::string("num_attention_heads")},
-       {"other", std::string("hidden_size")},
+      {{"key", "num_attention_heads"},
+       {"other", "hidden_size"},
        {"detail", std::to_string(hidden) + " is not divisible by " + std::to_string(heads)}});
   return 1;
 }

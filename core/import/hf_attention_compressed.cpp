@@ -37,7 +37,7 @@ std::vector<uint64_t> read_ratios(ConfigView& view, uint64_t num_layers) {
   if (ratios && ratios->size() >= num_layers) return *ratios;
   if (!view.given("compress_ratios")) {
     view.error(ErrorCode::model_missing_dimension, "compress_ratios",
-               {{"key", std::string("compress_ratios")}, {"model_type", view.model_type()}});
+               {{"key", "compress_ratios"}, {"model_type", view.model_type()}});
   } else if (ratios) {
     view.bad_pattern("compress_ratios", num_layers,
                      "it has " + std::to_string(ratios->size()) + " items");

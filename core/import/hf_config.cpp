@@ -209,8 +209,8 @@ Result<ImportedModel> import_hf_config(const json::Value& config,
                                        const json::Value* class_defaults) {
   if (config.as_object() == nullptr) {
     return fail(ErrorCode::json_wrong_type, "",
-                {{"key", std::string("config")},
-                 {"expected", std::string("an object")},
+                {{"key", "config"},
+                 {"expected", "an object"},
                  {"found", std::string(json::kind_name(config.kind()))}});
   }
   if (config.find("peft_type") != nullptr) {

@@ -51,8 +51,8 @@ void ConfigView::check_agreement(std::string_view key, std::string_view first,
                                  [&](const Diagnostic& e) { return e.path == path; });
   if (known) return;
   reader_.error(ErrorCode::model_inconsistent, second,
-                {{"key", std::string(second)},
-                 {"other", std::string(first)},
+                {{"key", second},
+                 {"other", first},
                  {"detail", std::to_string(*b) + " and " + std::to_string(*a)}});
 }
 
@@ -93,7 +93,7 @@ uint64_t ConfigView::require(std::string_view key, json::Range range) {
   if (const auto value = u64(key, range)) return *value;
   if (!is_given) {
     error(ErrorCode::model_missing_dimension, key,
-          {{"key", std::string(key)}, {"model_type", model_type_}});
+          {{"key", key}, {"model_type", model_type_}});
   }
   return stand_in;
 }
@@ -188,7 +188,7 @@ void ConfigView::error(ErrorCode code, std::string_view key, ErrorArgs args) {
 
 void ConfigView::bad_pattern(std::string_view key, uint64_t layers, std::string detail) {
   error(ErrorCode::model_bad_pattern, key,
-        {{"key", std::string(key)}, {"layers", layers}, {"detail", std::move(detail)}});
+        {{"key", key}, {"layers", layers}, {"detail", std::move(detail)}});
 }
 
 void ConfigView::warn(ErrorCode code, std::string_view key, ErrorArgs args) {
@@ -200,7 +200,7 @@ void ConfigView::assume(std::string_view key, std::string value) {
     if (known == key) return;
   }
   warn(ErrorCode::model_assumed_default, key,
-       {{"key", std::string(key)}, {"model_type", model_type_}, {"value", value}});
+       {{"key", key}, {"model_type", model_type_}, {"value", value}});
   notes_.assumptions.emplace_back(std::string(key), std::move(value));
 }
 

@@ -164,8 +164,8 @@ void adjust_doge(Import& import) {
   ConfigView& view = import.text();
   if (view.flag("is_moe", false)) {
     view.error(ErrorCode::model_unsupported, "is_moe",
-               {{"what", std::string("The mixture of doge")},
-                {"reason", std::string("its experts are not described")}});
+               {{"what", "The mixture of doge"},
+                {"reason", "its experts are not described"}});
     return;
   }
   ModelSpec& spec = import.spec;

@@ -32,7 +32,7 @@ void adjust_minimax_m2(Import& import) {
   for (size_t i = 0; kinds && i < kinds->size(); ++i) {
     if ((*kinds)[i] == 1) continue;
     view.error(ErrorCode::model_unknown_layer_type, "attn_type_list",
-               {{"layer_type", std::string("0")}});
+               {{"layer_type", "0"}});
     return;
   }
   // The checkpoints hold no draft modules and no dense block, whatever these keys say.
@@ -50,7 +50,7 @@ void adjust_afmoe(Import& import) { import.text().ignore("global_attn_every_n_la
 
 void build_ernie_vl(Import& import, const Traits&) {
   import.text().error(ErrorCode::model_unsupported, "moe_intermediate_size",
-                      {{"what", std::string("The model type ernie4_5_vl_moe")},
+                      {{"what", "The model type ernie4_5_vl_moe"},
                        { "reason",
                          std::string("its text and vision experts differ in width") }});
 }

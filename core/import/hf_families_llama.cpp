@@ -52,7 +52,7 @@ uint64_t nas_width(double multiple, uint64_t hidden) {
 
 void unsupported(ConfigView& view, std::string_view key, std::string reason) {
   view.error(ErrorCode::model_unsupported, key,
-             {{"what", std::string(key)}, {"reason", std::move(reason)}});
+             {{"what", key}, {"reason", std::move(reason)}});
 }
 
 void read_nas_attention(Import& import, ConfigView& block, const Attention& base, Layer& layer) {
@@ -97,7 +97,7 @@ void read_nas_ffn(Import& import, ConfigView& block, Layer& layer) {
   ffn.intermediate_size = width ? *width : nas_width(multiple.value_or(0), hidden);
   if (ffn.intermediate_size == 0) {
     block.error(ErrorCode::model_missing_dimension, "ffn_mult",
-                {{"key", std::string("ffn_mult")}, {"model_type", std::string("nemotron-nas")}});
+                {{"key", "ffn_mult"}, {"model_type", "nemotron-nas"}});
   }
   layer.ffn = ffn;
 }
@@ -109,7 +109,7 @@ void read_nas_block(Import& import, const json::Value& value, const std::string&
     const json::Value* inner = block.reader().object(part);
     if (inner == nullptr) {
       block.error(ErrorCode::model_missing_dimension, part,
-                  {{"key", std::string(part)}, {"model_type", std::string("nemotron-nas")}});
+                  {{"key", part}, {"model_type", "nemotron-nas"}});
       continue;
     }
     ConfigView view(*inner, block.path_to(part), import.errors, import.notes);

@@ -135,7 +135,7 @@ void adjust_mimo_v2(Import& import) {
   const auto pattern = view.per_layer("hybrid_layer_pattern", spec.layers.size(), {0, 1});
   if (!pattern) {
     view.error(ErrorCode::model_missing_dimension, "hybrid_layer_pattern",
-               {{"key", std::string("hybrid_layer_pattern")}, {"model_type", view.model_type()}});
+               {{"key", "hybrid_layer_pattern"}, {"model_type", view.model_type()}});
     return;
   }
   const uint64_t window = view.require("sliding_window", {1, kTokenRange.max});

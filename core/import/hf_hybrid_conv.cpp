@@ -17,7 +17,7 @@ std::vector<bool> read_softmax_layers(ConfigView& view, uint64_t num_layers) {
   const auto types = read_layer_types(view, num_layers);
   if (!types && view.reader().errors().empty()) {
     view.error(ErrorCode::json_missing_key, "attn_type_list",
-               {{"key", std::string("attn_type_list")}});
+               {{"key", "attn_type_list"}});
   }
   for (const std::string& type : types.value_or(std::vector<std::string>())) {
     if (type != "full_attention" && type != "linear_attention") {
@@ -62,7 +62,7 @@ uint64_t read_lfm2_intermediate(ConfigView& view) {
   constexpr double kMaxMultiplier = 64;
   if (!(multiplier > 0 && multiplier <= kMaxMultiplier)) {
     view.error(ErrorCode::json_not_finite, "block_ffn_dim_multiplier",
-               {{"key", std::string("block_ffn_dim_multiplier")}});
+               {{"key", "block_ffn_dim_multiplier"}});
     return width;
   }
   const uint64_t two_thirds = 2 * width / 3;
@@ -85,7 +85,7 @@ std::vector<bool> read_lfm2_attention(ConfigView& view, uint64_t num_layers) {
   }
   const auto indices = view.list("full_attn_idxs");
   if (!indices)
-    view.error(ErrorCode::json_missing_key, "layer_types", {{"key", std::string("layer_types")}});
+    view.error(ErrorCode::json_missing_key, "layer_types", {{"key", "layer_types"}});
   for (const uint64_t layer : indices.value_or(std::vector<uint64_t>())) {
     if (layer < num_layers) {
       is_attention[static_cast<size_t>(layer)] = true;

@@ -99,7 +99,7 @@ std::optional<KimiDelta> read_kimi_delta(Import& import) {
   if (object == nullptr) {
     if (!import.failed()) {
       view.error(ErrorCode::json_missing_key, "linear_attn_config",
-                 {{"key", std::string("linear_attn_config")}});
+                 {{"key", "linear_attn_config"}});
     }
     return std::nullopt;
   }

@@ -111,7 +111,7 @@ void add_nemotron_mtp(Import& import, Blocks& blocks) {
   const auto pattern = read_blocks(view, "mtp_hybrid_override_pattern", "mtp_layers_block_type");
   if (modules != 0 && pattern.empty() && !import.failed()) {
     view.error(ErrorCode::json_missing_key, "mtp_layers_block_type",
-               {{"key", std::string("mtp_layers_block_type")}});
+               {{"key", "mtp_layers_block_type"}});
   }
   for (uint64_t module = 0; module < modules && !import.failed(); ++module) {
     std::vector<Layer> layers;

@@ -121,7 +121,7 @@ MoeFfn read_moe_ffn(ConfigView& view, const Traits& traits) {
   moe.num_experts_per_tok = view.require("num_experts_per_tok", kExpertRange);
   if (moe.num_experts_per_tok > moe.num_experts) {
     view.error(ErrorCode::value_out_of_range, "num_experts_per_tok",
-               {{"key", std::string("num_experts_per_tok")},
+               {{"key", "num_experts_per_tok"},
                 {"value", moe.num_experts_per_tok},
                 {"min", uint64_t{1}},
                 {"max", moe.num_experts}});

@@ -337,7 +337,7 @@ void build_recurrent_gemma(Import& import, const Traits& traits) {
 void build_zamba(Import& import, const Traits&) {
   import.text().error(
       ErrorCode::model_unsupported, "model_type",
-      {{"what", std::string("Zamba")},
+      {{"what", "Zamba"},
        { "reason",
          std::string("its attention blocks are shared among layers through adapters") }});
 }

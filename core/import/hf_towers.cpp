@@ -181,7 +181,7 @@ void skip_tower(const TowerTask& task, std::string reason) {
   import.notes.warnings.push_back(
       {ErrorCode::model_tower_not_counted,
        json::pointer_to("", task.key),
-       {{"tower", std::string(task.name())},
+       {{"tower", task.name()},
         {"model_type",
          import.root_model_type.empty() ? import.spec.model_type : import.root_model_type},
         { "reason",

@@ -155,8 +155,8 @@ void add_bart_encoder_layers(TowerBuilder& builder, uint64_t hidden, const Side&
 void check_heads(Import& import, const Side& side, std::string_view key) {
   if (import.spec.hidden_size % side.heads == 0) return;
   import.text().error(ErrorCode::model_inconsistent, key,
-                      {{"key", std::string(key)},
-                       {"other", std::string("hidden_size")},
+                      {{"key", key},
+                       {"other", "hidden_size"},
                        { "detail",
                          std::string("it does not divide it") }});
 }
@@ -237,7 +237,7 @@ void build_mllama(Import& import, const Traits& traits) {
   const auto cross_layers = view.list("cross_attention_layers", {0, kLayerRange.max});
   if (!cross_layers) {
     view.error(ErrorCode::json_missing_key, "cross_attention_layers",
-               {{"key", std::string("cross_attention_layers")}});
+               {{"key", "cross_attention_layers"}});
   }
   const DenseFfn ffn = read_dense_ffn(import, traits);
   if (import.failed()) return;

@@ -36,7 +36,7 @@ Result<CacheSegment> with_fixed(CacheSegment segment, CheckedU64 fixed_bytes) {
 tl::unexpected<Diagnostics> not_applicable(const CacheType& type, std::string_view path,
                                            std::string_view needs) {
   return fail(ErrorCode::cache_type_not_applicable, std::string(path),
-              {{"id", type.id}, {"needs", std::string(needs)}});
+              {{"id", type.id}, {"needs", needs}});
 }
 
 /// Bytes of what one token leaves behind, in the cache types of one layer.

@@ -161,7 +161,7 @@ Result<GgufChoice> fitted(GgmlType type, const GgufTensor& tensor) {
   if (!narrower) {
     const GgmlTypeInfo& info = ggml_type_info(type);
     return fail(ErrorCode::format_not_divisible, {},
-                {{"id", std::string(info.name)},
+                {{"id", info.name},
                  {"block", info.block_elements},
                  {"tensor", tensor.name},
                  {"row", row}});

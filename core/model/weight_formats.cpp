@@ -259,18 +259,18 @@ Diagnostics gguf_warnings(const std::vector<WeightTensor>& tensors, const ModelS
   if (std::any_of(tensors.begin(), tensors.end(), is_tower)) {
     warnings.push_back({ErrorCode::model_not_exact,
                         {},
-                        {{"what", std::string("The file of the vision or audio tower")},
+                        {{"what", "The file of the vision or audio tower"},
                          {"model_type", spec.model_type},
-                         {"reason", std::string("it is taken to hold F16 matrices")}},
+                         {"reason", "it is taken to hold F16 matrices"}},
                         {}});
   }
   if (has_mtp(tensors)) {
     warnings.push_back(
         {ErrorCode::model_tower_not_counted,
          {},
-         {{"tower", std::string("multi-token-prediction")},
+         {{"tower", "multi-token-prediction"},
           {"model_type", spec.model_type},
-          {"reason", std::string("GGUF files leave these layers out or do not load them")}},
+          {"reason", "GGUF files leave these layers out or do not load them"}},
          {}});
   }
   if (num_fallbacks > 0) {
@@ -278,7 +278,7 @@ Diagnostics gguf_warnings(const std::vector<WeightTensor>& tensors, const ModelS
                         {},
                         {{"tensors", num_fallbacks},
                          {"id", format.id},
-                         {"fallback", std::string("a type with shorter blocks")}},
+                         {"fallback", "a type with shorter blocks"}},
                         {}});
   }
   return warnings;

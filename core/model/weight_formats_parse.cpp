@@ -15,7 +15,7 @@ static_assert(std::size(kPartNames) == kNumFormatParts);
 template <typename T>
 T required(json::ObjectReader& reader, std::string_view key, std::optional<T> value) {
   if (!value && !reader.has(key)) {
-    reader.error(ErrorCode::json_missing_key, key, {{"key", std::string(key)}});
+    reader.error(ErrorCode::json_missing_key, key, {{"key", key}});
   }
   return value.value_or(T{});
 }
@@ -30,7 +30,7 @@ void not_a_choice(json::ObjectReader& reader, std::string_view key, std::string 
                   std::string choices) {
   reader.error(
       ErrorCode::value_not_a_choice, key,
-      {{"key", std::string(key)}, {"value", std::move(value)}, {"choices", std::move(choices)}});
+      {{"key", key}, {"value", std::move(value)}, {"choices", std::move(choices)}});
 }
 
 IdealLayout parse_ideal(json::ObjectReader& reader) {
@@ -85,7 +85,7 @@ GgufBlockLayout parse_block(json::ObjectReader& reader) {
     if (found == expected) return;
     reader.error(
         ErrorCode::value_out_of_range, key,
-        {{"key", std::string(key)}, {"value", found}, {"min", expected}, {"max", expected}});
+        {{"key", key}, {"value", found}, {"min", expected}, {"max", expected}});
   };
   agrees("block_weights", info->block_elements);
   agrees("block_bytes", info->block_bytes);
@@ -217,7 +217,7 @@ Result<WeightFormat> parse_weight_format(const json::Value& entry, std::string p
   if (!format.refused) {
     format.layout = parse_layout(reader, kind);
     if (!format.layout && !reader.has("layout")) {
-      reader.error(ErrorCode::json_missing_key, "layout", {{"key", std::string("layout")}});
+      reader.error(ErrorCode::json_missing_key, "layout", {{"key", "layout"}});
     }
   }
   if (!errors.empty()) return fail(std::move(errors));

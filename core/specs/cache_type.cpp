@@ -10,14 +10,14 @@ constexpr json::Range kSmallOrZero = {0, uint64_t{1} << 20};
 
 uint64_t required(json::ObjectReader& reader, std::string_view key, json::Range range) {
   if (!reader.has(key)) {
-    reader.error(ErrorCode::json_missing_key, key, {{"key", std::string(key)}});
+    reader.error(ErrorCode::json_missing_key, key, {{"key", key}});
     return 0;
   }
   return reader.u64(key, range).value_or(0);
 }
 
 std::string required_text(json::ObjectReader& reader, std::string_view key) {
-  if (!reader.has(key)) reader.error(ErrorCode::json_missing_key, key, {{"key", std::string(key)}});
+  if (!reader.has(key)) reader.error(ErrorCode::json_missing_key, key, {{"key", key}});
   return reader.string(key).value_or("");
 }
 
@@ -25,7 +25,7 @@ PackedVector read_packed_vector(json::ObjectReader& entry, std::string_view key)
   PackedVector packed;
   const json::Value* object = entry.object(key);
   if (object == nullptr) {
-    if (!entry.has(key)) entry.error(ErrorCode::json_missing_key, key, {{"key", std::string(key)}});
+    if (!entry.has(key)) entry.error(ErrorCode::json_missing_key, key, {{"key", key}});
     return packed;
   }
   json::ObjectReader reader(*object, entry.path_to(key), entry.errors());

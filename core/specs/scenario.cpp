@@ -88,7 +88,7 @@ std::string bound_text(const Field& field, uint64_t bound) {
 void report_range(const Field& field, std::string value, const std::string& path, Diagnostics& errors) {
   errors.push_back({ErrorCode::value_out_of_range,
                     path,
-                    {{"key", std::string(field.key)},
+                    {{"key", field.key},
                      {"value", std::move(value)},
                      {"min", bound_text(field, field.min)},
                      {"max", bound_text(field, field.max)}},
@@ -141,8 +141,8 @@ void set_text_json(Scenario& scenario, const Field& field, const json::Value& va
   } else {
     errors.push_back({ErrorCode::json_wrong_type,
                       path,
-                      {{"key", std::string(field.key)},
-                       {"expected", std::string(expected_name(field))},
+                      {{"key", field.key},
+                       {"expected", expected_name(field)},
                        {"found", std::string(json::kind_name(value.kind()))}},
                       std::nullopt});
   }
@@ -196,9 +196,9 @@ void set_field_json(Scenario& scenario, const Field& field, const json::Value& v
   if (!number) {
     errors.push_back({ErrorCode::value_unreadable,
                       path,
-                      {{"key", std::string(field.key)},
+                      {{"key", field.key},
                        {"value", json::write(value).substr(0, 80)},
-                       {"expected", std::string(expected_name(field))}},
+                       {"expected", expected_name(field)}},
                       std::nullopt});
   } else if (!in_range(field, *number)) {
     report_range(field, json::write(value), path, errors);

@@ -41,7 +41,7 @@ std::string fill(std::string_view text, const ErrorArgs& args) {
 
 }  // namespace
 
-ErrorArg::ErrorArg(std::string_view arg_name, std::string text) : name(arg_name), value(std::move(text)) {}
+ErrorArg::ErrorArg(std::string_view arg_name, std::string_view text) : name(arg_name), value(std::string(text)) {}
 ErrorArg::ErrorArg(std::string_view arg_name, uint64_t number) : name(arg_name), value(number) {}
 ErrorArg::ErrorArg(const ErrorArg&) = default;
 ErrorArg::ErrorArg(ErrorArg&&) noexcept = default;

@@ -50,7 +50,7 @@ struct TextPosition {
 /// A named value that a message mentions: text or a number. Special members are out of line, here and
 /// below: errors are built in hundreds of places, and inline they would be a third of the module.
 struct ErrorArg {
-  ErrorArg(std::string_view arg_name, std::string text);
+  ErrorArg(std::string_view arg_name, std::string_view text);
   ErrorArg(std::string_view arg_name, uint64_t number);
   ErrorArg(const ErrorArg&);
   ErrorArg(ErrorArg&&) noexcept;
