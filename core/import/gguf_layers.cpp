@@ -125,7 +125,7 @@ QkNorm take_qk_norm(LayerTensors& tensors, Attention& attention) {
 class AttentionReader {
  public:
   AttentionReader(LayerContext& context, LayerTensors& tensors, uint64_t layer, const Span& span)
-      : context_(context), tensors_(tensors), span_(span) {
+      : context_(context), tensors_(tensors) {
     Keys& keys = context.keys;
     attention_.num_heads = keys.find_at("attention.head_count", layer, kMaxHeads).value_or(0);
     attention_.num_kv_heads = keys.find_at("attention.head_count_kv", layer, kMaxHeads)
@@ -207,7 +207,6 @@ class AttentionReader {
 
   LayerContext& context_;
   LayerTensors& tensors_;
-  const Span& span_;
   Attention attention_;
 };
 
