@@ -16,8 +16,6 @@ constexpr uint64_t kMaxCatalogueBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxRequestBytes = uint64_t{16} << 20;
 constexpr uint64_t kMaxListed = 1000;
 
-json::Value text(std::string_view value) { return json::Value::string(std::string(value)); }
-
 Answer unknown_keys(json::ObjectReader& reader, Diagnostics& errors, Answer answer) {
   for (const std::string& key : reader.unread_keys()) {
     reader.error(ErrorCode::api_unknown_key, key, {{"key", key}});

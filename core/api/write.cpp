@@ -8,8 +8,6 @@
 namespace vramgauge::api {
 namespace {
 
-json::Value text(std::string_view value) { return json::Value::string(std::string(value)); }
-
 json::Value count(CheckedU64 value) {
   return value.valid() ? json::Value::integer(value.value_or(0)) : json::Value::null();
 }
