@@ -2,6 +2,7 @@ import { defineConfig } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 import { core_plugin, type Flavour } from "./build/core_plugin.ts";
 import { html_plugin } from "./build/html_plugin.ts";
+import { indent_plugin } from "./build/indent_plugin.ts";
 import { rename_plugin } from "./build/rename_plugin.ts";
 
 export default defineConfig(({ mode }) => {
@@ -17,6 +18,7 @@ export default defineConfig(({ mode }) => {
     plugins: [
       core_plugin(flavour),
       html_plugin(flavour),
+      indent_plugin(),
       ...(flavour === "single"
         ? [
             viteSingleFile({ removeViteModuleLoader: true }),
