@@ -41,22 +41,23 @@ std::string fill(std::string_view text, const ErrorArgs& args) {
 
 }  // namespace
 
-ErrorArg::ErrorArg(std::string_view arg_name, std::string_view text) : name(arg_name), value(std::string(text)) {}
-ErrorArg::ErrorArg(std::string_view arg_name, uint64_t number) : name(arg_name), value(number) {}
-ErrorArg::ErrorArg(const ErrorArg&) = default;
-ErrorArg::ErrorArg(ErrorArg&&) noexcept = default;
-ErrorArg& ErrorArg::operator=(const ErrorArg&) = default;
-ErrorArg& ErrorArg::operator=(ErrorArg&&) noexcept = default;
-ErrorArg::~ErrorArg() = default;
-
 ErrorArgs::ErrorArgs() = default;
-ErrorArgs::ErrorArgs(std::initializer_list<ErrorArg> args) : list_(args) {}
+ErrorArgs::ErrorArgs(std::initializer_list<ErrorArgView> args) {
+  list_.reserve(args.size());
+  for (const ErrorArgView& arg : args) push_back(arg);
+}
 ErrorArgs::ErrorArgs(const ErrorArgs&) = default;
 ErrorArgs::ErrorArgs(ErrorArgs&&) noexcept = default;
 ErrorArgs& ErrorArgs::operator=(const ErrorArgs&) = default;
 ErrorArgs& ErrorArgs::operator=(ErrorArgs&&) noexcept = default;
 ErrorArgs::~ErrorArgs() = default;
-void ErrorArgs::push_back(ErrorArg arg) { list_.push_back(std::move(arg)); }
+void ErrorArgs::push_back(const ErrorArgView& arg) {
+  if (arg.is_text) {
+    list_.push_back({arg.name, std::string(arg.text)});
+  } else {
+    list_.push_back({arg.name, arg.number});
+  }
+}
 
 Diagnostic::Diagnostic(ErrorCode error_code, std::string error_path, ErrorArgs error_args,
                        std::optional<TextPosition> position)

@@ -47,33 +47,37 @@ struct TextPosition {
   uint64_t column = 0;
 };
 
-/// A named value that a message mentions: text or a number. Special members are out of line, here and
-/// below: errors are built in hundreds of places, and inline they would be a third of the module.
+/// A named value that a message mentions.
 struct ErrorArg {
-  ErrorArg(std::string_view arg_name, std::string_view text);
-  ErrorArg(std::string_view arg_name, uint64_t number);
-  ErrorArg(const ErrorArg&);
-  ErrorArg(ErrorArg&&) noexcept;
-  ErrorArg& operator=(const ErrorArg&);
-  ErrorArg& operator=(ErrorArg&&) noexcept;
-  ~ErrorArg();
-
   std::string_view name;
   std::variant<std::string, uint64_t> value;
 };
 
-/// The values of one message.
+/// The same before it is stored: owns nothing, so that the hundreds of places that report an error
+/// stay small. It lives only in the expression that reports.
+struct ErrorArgView {
+  constexpr ErrorArgView(std::string_view arg_name, std::string_view arg_text)
+      : name(arg_name), text(arg_text), is_text(true) {}
+  constexpr ErrorArgView(std::string_view arg_name, uint64_t arg_number) : name(arg_name), number(arg_number) {}
+
+  std::string_view name;
+  std::string_view text;
+  uint64_t number = 0;
+  bool is_text = false;
+};
+
+/// The values of one message. Special members are out of line, here and below, for the same reason.
 class ErrorArgs {
  public:
   ErrorArgs();
-  ErrorArgs(std::initializer_list<ErrorArg> args);
+  ErrorArgs(std::initializer_list<ErrorArgView> args);
   ErrorArgs(const ErrorArgs&);
   ErrorArgs(ErrorArgs&&) noexcept;
   ErrorArgs& operator=(const ErrorArgs&);
   ErrorArgs& operator=(ErrorArgs&&) noexcept;
   ~ErrorArgs();
 
-  void push_back(ErrorArg arg);
+  void push_back(const ErrorArgView& arg);
   const ErrorArg& front() const { return list_.front(); }
   std::vector<ErrorArg>::const_iterator begin() const { return list_.begin(); }
   std::vector<ErrorArg>::const_iterator end() const { return list_.end(); }
