@@ -152,8 +152,10 @@ uint64_t GgufReader::min_bytes_needed() const {
     needed += CheckedU64(list.left) * kLengthBytes;
   needed += CheckedU64(entries_left_) * kMinEntryBytes;
   needed += CheckedU64(tensors_left_) * kMinTensorBytes;
+  // What is buffered belongs to the first of these.
+  const uint64_t least = needed.value_or(0) - std::min<uint64_t>(needed.value_or(0), buffer_.size());
   const uint64_t missing = entry_needs_ - std::min<uint64_t>(entry_needs_, buffer_.size());
-  return std::max<uint64_t>({needed.value_or(0), missing, 1});
+  return std::max<uint64_t>({least, missing, 1});
 }
 
 bool GgufReader::step(Cursor& cursor) {

@@ -63,6 +63,8 @@ constexpr NameRow kLayerRows[] = {
     {"pre_ffw_norm_2", "", Role::norm},
     {"post_norm", "", Role::norm},
     {"layer_output_scale", "", Role::other},
+    {"ffn_gate_inp.scale", "router.scale", Role::router},
+    {"ffn_down_exps.scale", "router.per_expert_scale", Role::router},
     // Feed-forward
     {"ffn_gate", "mlp.gate_proj", Role::mlp_gate, true},
     {"ffn_up", "mlp.up_proj", Role::mlp_up, true},
@@ -201,6 +203,12 @@ const NameRow* find_prefix(const NameRow* begin, const NameRow* end, std::string
   return found == end ? nullptr : found;
 }
 
+/// A scale that has a name of its own.
+const NameRow* scale_row(std::string_view name) {
+  if (!ends_with(name, ".scale")) return nullptr;
+  return find_row(std::begin(kLayerRows), std::end(kLayerRows), name);
+}
+
 const NameRow* row_of(std::string_view name, bool is_in_layer) {
   if (is_in_layer) {
     const NameRow* row = find_row(std::begin(kLayerRows), std::end(kLayerRows), name);
@@ -297,6 +305,11 @@ GgufTensorName read_gguf_tensor_name(std::string_view name) {
   const auto in_layer = split_gguf_layer(name);
   std::string_view rest = in_layer ? in_layer->rest : name;
   if (in_layer) result.layer = static_cast<int64_t>(in_layer->layer);
+  if (const NameRow* row = in_layer ? scale_row(rest) : nullptr) {
+    result.name = row->name;
+    result.role = row->role;
+    return result;
+  }
   const std::string_view part = cut_suffix(rest);
   const auto stacked = in_layer ? stacked_name(rest) : std::nullopt;
   const NameRow* row = row_of(stacked ? std::string_view(*stacked) : rest, in_layer.has_value());
