@@ -99,10 +99,10 @@ class Collector {
   template <typename T>
   T take(Result<T> result) {
     if (result) return std::move(*result);
-    errors_.insert(errors_.end(), result.error().begin(), result.error().end());
+    errors.insert(errors.end(), result.error().begin(), result.error().end());
     return T();
   }
-  Diagnostics errors_;
+  Diagnostics errors;
 };
 
 Result<HardwareSpec> resolve_gpu(const Catalogue& catalogue, Scenario& scenario, const std::string& path) {
@@ -248,14 +248,14 @@ Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scena
   const CacheType k = collect.take(resolve_cache_type(catalogue, out.scenario.cache_type_k, path + "/cache_type_k"));
   const CacheType v = collect.take(resolve_cache_type(catalogue, out.scenario.cache_type_v, path + "/cache_type_v"));
   out.constants = collect.take(resolve_engine(catalogue, out.scenario, path + "/engine"));
-  if (!collect.errors_.empty()) return fail(std::move(collect.errors_));
+  if (!collect.errors.empty()) return fail(std::move(collect.errors));
   out.weights = collect.take(models.weights(*out.model, out.format, path + "/weight_format"));
   Result<CacheLayout> cache = cache_layout(out.model->spec, k, v, out.scenario.gpu_count);
   if (!cache) {
     for (Diagnostic& error : cache.error()) error.path = path + "/cache_type_k";
   }
   out.cache = collect.take(std::move(cache));
-  if (!collect.errors_.empty()) return fail(std::move(collect.errors_));
+  if (!collect.errors.empty()) return fail(std::move(collect.errors));
   return out;
 }
 

@@ -7,7 +7,9 @@
 namespace vramgauge::tools {
 
 /// Exit codes, the same for every command.
-enum ExitCode { kDone = 0, kCannotTell = 3, kUsage = 64 };
+inline constexpr int kDone = 0;
+inline constexpr int kCannotTell = 3;
+inline constexpr int kUsage = 64;
 
 /// How a scenario was given; later sources override earlier ones.
 struct ScenarioSource {

@@ -34,24 +34,24 @@ void add_scenario_options(CLI::App& command, ScenarioSource& source) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace vramgauge::tools;
+  namespace tools = vramgauge::tools;
   CLI::App app{"Will this model, served this way, fit on these GPUs, and how much traffic will it hold?", "vramgauge"};
   app.set_version_flag("--version", std::string(vramgauge::api::version()));
   app.require_subcommand(1);
   bool as_json = false;
-  int exit_code = kDone;
+  int exit_code = tools::kDone;
 
-  ScenarioSource source;
+  tools::ScenarioSource source;
   CLI::App* estimate = app.add_subcommand("estimate", "memory per device, term by term, and the verdict");
   add_scenario_options(*estimate, source);
   estimate->add_flag("--json", as_json, "the facade's answer as JSON");
-  estimate->callback([&] { exit_code = run_estimate(source, as_json); });
+  estimate->callback([&] { exit_code = tools::run_estimate(source, as_json); });
 
   bool decode = false;
   CLI::App* link = app.add_subcommand("link", "the link of a scenario");
   add_scenario_options(*link, source);
   link->add_flag("--decode", decode, "print what a link says as JSON");
-  link->callback([&] { exit_code = run_link(source, decode); });
+  link->callback([&] { exit_code = tools::run_link(source, decode); });
 
   std::string kind;
   std::string query;
@@ -61,26 +61,26 @@ int main(int argc, char** argv) {
   catalog->add_option("query", query, "words to look for");
   catalog->add_option("--limit", limit, "most entries to list");
   catalog->add_flag("--json", as_json, "the facade's answer as JSON");
-  catalog->callback([&] { exit_code = run_catalogue(kind, query, limit, as_json); });
+  catalog->callback([&] { exit_code = tools::run_catalogue(kind, query, limit, as_json); });
 
   std::string file;
   CLI::App* import = app.add_subcommand("import", "what a config.json says");
   import->add_option("file", file, "the file, or -")->required();
   import->add_flag("--json", as_json, "the facade's answer as JSON");
-  import->callback([&] { exit_code = run_import(file, as_json); });
+  import->callback([&] { exit_code = tools::run_import(file, as_json); });
 
   std::string method;
   std::string request = "{}";
   CLI::App* call = app.add_subcommand("call", "any method of the facade, JSON in, JSON out");
   call->add_option("method", method, "see core/api/README.md")->required();
   call->add_option("request", request, "JSON, or - for standard input");
-  call->callback([&] { exit_code = run_call(method, request); });
+  call->callback([&] { exit_code = tools::run_call(method, request); });
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int status = app.exit(error);
-    return status == 0 ? kDone : kUsage;
+    return status == 0 ? tools::kDone : tools::kUsage;
   }
   return exit_code;
 }
