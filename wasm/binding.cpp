@@ -9,7 +9,9 @@ namespace {
 
 using vramgauge::api::Session;
 
-std::string load_catalogue(Session& session, const std::string& document) { return session.load_catalogue(document); }
+std::string load_catalogue(Session& session, const std::string& document) {
+  return session.load_catalogue(document);
+}
 
 std::string call(Session& session, const std::string& method, const std::string& request) {
   return session.call(method, request);

@@ -52,7 +52,8 @@ json::Value field_description(const Field& field) {
 
 json::Value fields() {
   json::Value list = json::Value::array();
-  for (const Field& field : scenario_fields()) list.push(field_description(field));
+  for (const Field& field : scenario_fields())
+    list.push(field_description(field));
   return list;
 }
 
@@ -73,7 +74,8 @@ json::Value error_codes() {
 
 json::Value engines(const Catalogue& catalogue) {
   json::Value list = json::Value::array();
-  for (const CatalogueEntry& entry : catalogue.engines().entries()) list.push(entry.facts);
+  for (const CatalogueEntry& entry : catalogue.engines().entries())
+    list.push(entry.facts);
   return list;
 }
 
@@ -83,7 +85,8 @@ std::string_view version() { return VRAMGAUGE_VERSION; }
 
 json::Value describe(const Catalogue& catalogue) {
   json::Value terms = json::Value::array();
-  for (const TermId id : {TermId::weights, TermId::kv_cache, TermId::activations, TermId::runtime}) {
+  for (const TermId id :
+       {TermId::weights, TermId::kv_cache, TermId::activations, TermId::runtime}) {
     terms.push(text(term_name(id)));
   }
   json::Value bases = json::Value::array();
@@ -91,7 +94,8 @@ json::Value describe(const Catalogue& catalogue) {
     bases.push(text(basis_name(basis)));
   }
   json::Value verdicts = json::Value::array();
-  for (const VerdictState state : {VerdictState::fits, VerdictState::tight, VerdictState::does_not_fit}) {
+  for (const VerdictState state :
+       {VerdictState::fits, VerdictState::tight, VerdictState::does_not_fit}) {
     verdicts.push(text(verdict_name(state)));
   }
   json::Value out = json::Value::object();

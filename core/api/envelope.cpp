@@ -11,7 +11,8 @@ json::Value arg_json(const ErrorArg& arg) {
 
 json::Value diagnostics_json(const Diagnostics& diagnostics) {
   json::Value list = json::Value::array();
-  for (const Diagnostic& diagnostic : diagnostics) list.push(diagnostic_json(diagnostic));
+  for (const Diagnostic& diagnostic : diagnostics)
+    list.push(diagnostic_json(diagnostic));
   return list;
 }
 
@@ -28,7 +29,8 @@ json::Value diagnostic_json(const Diagnostic& diagnostic) {
     out.set("at", std::move(at));
   }
   json::Value args = json::Value::object();
-  for (const ErrorArg& arg : diagnostic.args) args.set(arg.name, arg_json(arg));
+  for (const ErrorArg& arg : diagnostic.args)
+    args.set(arg.name, arg_json(arg));
   out.set("args", std::move(args));
   out.set("message", message_of(diagnostic));
   out.set("hint", hint_of(diagnostic));

@@ -1,4 +1,5 @@
-// The one shape of every answer: {"ok":true,"result":...,"warnings":[...]} or {"ok":false,"errors":[...],...}.
+// The one shape of every answer: {"ok":true,"result":...,"warnings":[...]} or
+// {"ok":false,"errors":[...],...}.
 #pragma once
 
 #include <string>

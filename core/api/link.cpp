@@ -115,8 +115,7 @@ class Decoder {
       result_.given.set(field.key, field_json(result_.scenario, field));
       return;
     }
-    warn(ErrorCode::link_bad_value, field.key,
-         {{"key", field.key}, {"value", text.substr(0, 80)}});
+    warn(ErrorCode::link_bad_value, field.key, {{"key", field.key}, {"value", text.substr(0, 80)}});
   }
 
   DecodedLink result_{defaults_of_version_1(), json::Value::object(), {}};
@@ -152,8 +151,7 @@ Result<DecodedLink> decode_link(std::string_view link) {
     has_version = true;
     const std::optional<uint64_t> version = parse_count(part.value);
     if (!version || *version == 0 || *version > kLinkVersion) {
-      return fail(ErrorCode::link_newer_version, "/v",
-                  {{"version", part.value.substr(0, 20)}});
+      return fail(ErrorCode::link_newer_version, "/v", {{"version", part.value.substr(0, 20)}});
     }
   }
   if (!has_version) decoder.warn(ErrorCode::link_missing_version, "v", {{"version", kLinkVersion}});

@@ -1,4 +1,5 @@
-// The scenario as a readable link: v=1&model=...&context_tokens=8192, only what differs from the defaults.
+// The scenario as a readable link: v=1&model=...&context_tokens=8192, only what differs from the
+// defaults.
 #pragma once
 
 #include <string>

@@ -21,7 +21,8 @@ std::string string_member(const json::Value& value, std::string_view key) {
 std::string quant_method_of(const json::Value& config, const json::Value* beside) {
   const json::Value* text_config = config.find("text_config");
   for (const json::Value* holder : {&config, text_config}) {
-    const json::Value* quantization = holder == nullptr ? nullptr : holder->find("quantization_config");
+    const json::Value* quantization =
+        holder == nullptr ? nullptr : holder->find("quantization_config");
     if (quantization != nullptr) return string_member(*quantization, "quant_method");
   }
   return beside == nullptr ? std::string() : std::string("modelopt");
@@ -38,15 +39,19 @@ void add_position(Diagnostic& diagnostic, const json::Value& root, std::string_v
     rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash);
     if (const json::Value::Array* items = at->as_array()) {
       const std::optional<uint64_t> index = parse_count(token);
-      at = index && *index < items->size() ? &(*items)[static_cast<json::Value::Array::size_type>(*index)] : nullptr;
+      at = index && *index < items->size()
+               ? &(*items)[static_cast<json::Value::Array::size_type>(*index)]
+               : nullptr;
     } else {
       at = at->find(token);
     }
   }
-  if (at != nullptr && at != &root && !diagnostic.at) diagnostic.at = json::position_of(text, at->offset());
+  if (at != nullptr && at != &root && !diagnostic.at)
+    diagnostic.at = json::position_of(text, at->offset());
 }
 
-void locate(Diagnostics& diagnostics, const json::Value& root, std::string_view text, const std::string& prefix) {
+void locate(Diagnostics& diagnostics, const json::Value& root, std::string_view text,
+            const std::string& prefix) {
   for (Diagnostic& diagnostic : diagnostics) {
     if (!text.empty()) add_position(diagnostic, root, text);
     diagnostic.path = prefix + diagnostic.path;
@@ -62,10 +67,12 @@ std::unique_ptr<LoadedModel> loaded_model(ImportedModel imported) {
   std::vector<WeightTensor> tensors = weight_tensors(model->spec);
   model->parameters = count_parameters(tensors);
   if (model->spec.num_parameters) {
-    model->parameters.total = model->parameters.text = model->parameters.active = *model->spec.num_parameters;
+    model->parameters.total = model->parameters.text = model->parameters.active =
+        *model->spec.num_parameters;
     tensors.clear();
   }
-  tensors.erase(std::remove_if(tensors.begin(), tensors.end(), [](const auto& t) { return !is_loaded_by_engines(t); }),
+  tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
+                               [](const auto& t) { return !is_loaded_by_engines(t); }),
                 tensors.end());
   model->tensors = std::move(tensors);
   return model;
@@ -89,7 +96,8 @@ std::unique_ptr<LoadedModel> preset_model(const json::Value& facts, ImportedMode
   return model;
 }
 
-tl::unexpected<Diagnostics> unknown(ErrorCode code, const std::string& path, const std::string& id) {
+tl::unexpected<Diagnostics> unknown(ErrorCode code, const std::string& path,
+                                    const std::string& id) {
   return fail(code, path, {{"id", id.substr(0, 80)}});
 }
 
@@ -105,21 +113,26 @@ class Collector {
   Diagnostics errors;
 };
 
-Result<HardwareSpec> resolve_gpu(const Catalogue& catalogue, Scenario& scenario, const std::string& path) {
+Result<HardwareSpec> resolve_gpu(const Catalogue& catalogue, Scenario& scenario,
+                                 const std::string& path) {
   if (scenario.gpu == kCustom) {
-    const std::optional<Bytes> memory = bytes_of(CheckedU64(uint64_t{1} << 30) * scenario.gpu_memory_gib);
+    const std::optional<Bytes> memory =
+        bytes_of(CheckedU64(uint64_t{1} << 30) * scenario.gpu_memory_gib);
     if (!memory || memory->count() == 0) {
-      return fail(ErrorCode::json_missing_key, path + "/gpu_memory_gib", {{"key", "gpu_memory_gib"}});
+      return fail(ErrorCode::json_missing_key, path + "/gpu_memory_gib",
+                  {{"key", "gpu_memory_gib"}});
     }
     return custom_hardware(*memory);
   }
   const CatalogueEntry* entry = catalogue.gpus().find(scenario.gpu);
-  if (entry == nullptr) return unknown(ErrorCode::catalogue_unknown_gpu, path + "/gpu", scenario.gpu);
+  if (entry == nullptr)
+    return unknown(ErrorCode::catalogue_unknown_gpu, path + "/gpu", scenario.gpu);
   scenario.gpu = entry->id;
   return parse_hardware(entry->facts);
 }
 
-Result<CacheType> resolve_cache_type(const Catalogue& catalogue, std::string& id, const std::string& path) {
+Result<CacheType> resolve_cache_type(const Catalogue& catalogue, std::string& id,
+                                     const std::string& path) {
   const CatalogueEntry* entry = catalogue.cache_types().find(id);
   if (entry == nullptr) return unknown(ErrorCode::catalogue_unknown_cache_type, path, id);
   id = entry->id;
@@ -140,13 +153,14 @@ Result<std::string> format_of_checkpoint(const LoadedModel& model, const std::st
 std::vector<WeightFormat> all_formats(const Catalogue& catalogue) {
   std::vector<WeightFormat> formats;
   for (const CatalogueEntry& entry : catalogue.formats().entries()) {
-    if (Result<WeightFormat> format = parse_weight_format(entry.facts)) formats.push_back(std::move(*format));
+    if (Result<WeightFormat> format = parse_weight_format(entry.facts))
+      formats.push_back(std::move(*format));
   }
   return formats;
 }
 
-Result<WeightFormat> resolve_format(const Catalogue& catalogue, const LoadedModel* model, Scenario& scenario,
-                                    const std::string& path) {
+Result<WeightFormat> resolve_format(const Catalogue& catalogue, const LoadedModel* model,
+                                    Scenario& scenario, const std::string& path) {
   std::string id = scenario.weight_format;
   if (id == kAuto && model != nullptr) {
     Result<std::string> own = format_of_checkpoint(*model, path);
@@ -159,17 +173,22 @@ Result<WeightFormat> resolve_format(const Catalogue& catalogue, const LoadedMode
   Result<WeightFormat> format = parse_weight_format(entry->facts);
   if (!format || format->part_formats.empty()) return format;
   std::vector<WeightFormat> formats = all_formats(catalogue);
-  if (Diagnostics errors = resolve_part_formats(formats); !errors.empty()) return fail(std::move(errors));
-  const auto resolved = std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.id == entry->id; });
+  if (Diagnostics errors = resolve_part_formats(formats); !errors.empty())
+    return fail(std::move(errors));
+  const auto resolved = std::find_if(formats.begin(), formats.end(),
+                                     [&](const auto& f) { return f.id == entry->id; });
   return resolved == formats.end() ? std::move(format) : Result<WeightFormat>(std::move(*resolved));
 }
 
-Result<GenericConstants> resolve_engine(const Catalogue& catalogue, Scenario& scenario, const std::string& path) {
+Result<GenericConstants> resolve_engine(const Catalogue& catalogue, Scenario& scenario,
+                                        const std::string& path) {
   const CatalogueEntry* entry = catalogue.engines().find(scenario.engine);
   if (entry == nullptr) {
     std::string choices;
-    for (const CatalogueEntry& engine : catalogue.engines().entries()) choices += (choices.empty() ? "" : ", ") + engine.id;
-    return fail(ErrorCode::catalogue_unknown_engine, path, {{"id", scenario.engine.substr(0, 80)}, {"choices", choices}});
+    for (const CatalogueEntry& engine : catalogue.engines().entries())
+      choices += (choices.empty() ? "" : ", ") + engine.id;
+    return fail(ErrorCode::catalogue_unknown_engine, path,
+                {{"id", scenario.engine.substr(0, 80)}, {"choices", choices}});
   }
   scenario.engine = entry->id;
   return generic_constants(entry->facts, scenario);
@@ -177,12 +196,14 @@ Result<GenericConstants> resolve_engine(const Catalogue& catalogue, Scenario& sc
 
 }  // namespace
 
-Result<const LoadedModel*> Models::load(const Catalogue& catalogue, const Scenario& scenario, const ModelPaths& paths) {
+Result<const LoadedModel*> Models::load(const Catalogue& catalogue, const Scenario& scenario,
+                                        const ModelPaths& paths) {
   if (!scenario.model_config.empty()) {
     if (config_model_ && config_text_ == scenario.model_config) return config_model_.get();
     Result<json::Value> config = json::parse(scenario.model_config);
     if (!config) {
-      for (Diagnostic& error : config.error()) error.path = paths.config + error.path;
+      for (Diagnostic& error : config.error())
+        error.path = paths.config + error.path;
       return fail(std::move(config.error()));
     }
     Result<ImportedModel> imported = import_any(*config, catalogue.class_defaults());
@@ -197,8 +218,10 @@ Result<const LoadedModel*> Models::load(const Catalogue& catalogue, const Scenar
     return config_model_.get();
   }
   const CatalogueEntry* entry = catalogue.models().find(scenario.model);
-  if (entry == nullptr) return unknown(ErrorCode::catalogue_unknown_model, paths.id, scenario.model);
-  if (const auto known = presets_.find(entry->id); known != presets_.end()) return known->second.get();
+  if (entry == nullptr)
+    return unknown(ErrorCode::catalogue_unknown_model, paths.id, scenario.model);
+  if (const auto known = presets_.find(entry->id); known != presets_.end())
+    return known->second.get();
   const json::Value* facts = catalogue.model_facts(entry->id);
   const json::Value* config = facts == nullptr ? nullptr : facts->find("config");
   if (config == nullptr) {
@@ -216,14 +239,17 @@ Result<const LoadedModel*> Models::load(const Catalogue& catalogue, const Scenar
   return slot.get();
 }
 
-Result<const FormattedWeights*> Models::weights(const LoadedModel& model, const WeightFormat& format,
+Result<const FormattedWeights*> Models::weights(const LoadedModel& model,
+                                                const WeightFormat& format,
                                                 const std::string& path) {
   // The models are this object's own: only their cache of formats is added to.
-  auto& cache = const_cast<LoadedModel&>(model).weights_by_format;  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  auto& cache = const_cast<LoadedModel&>(model)
+                    .weights_by_format;  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   if (const auto known = cache.find(format.id); known != cache.end()) return &known->second;
   Result<FormattedWeights> weights = format_weights(model.tensors, model.spec, format);
   if (!weights) {
-    for (Diagnostic& error : weights.error()) error.path = path;
+    for (Diagnostic& error : weights.error())
+      error.path = path;
     return fail(std::move(weights.error()));
   }
   return &cache.insert_or_assign(format.id, std::move(*weights)).first->second;
@@ -235,24 +261,30 @@ void Models::clear() {
   config_text_.clear();
 }
 
-Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scenario& scenario, const std::string& path) {
+Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scenario& scenario,
+                         const std::string& path) {
   if (catalogue.empty()) return fail(ErrorCode::catalogue_not_loaded, "");
   Collector collect;
   Resolved out;
   out.scenario = scenario;
   if (out.scenario.cache_type_v.empty()) out.scenario.cache_type_v = out.scenario.cache_type_k;
-  out.model = collect.take(models.load(catalogue, scenario, {path + "/model", path + "/model_config"}));
+  out.model =
+      collect.take(models.load(catalogue, scenario, {path + "/model", path + "/model_config"}));
   if (out.model != nullptr && !out.model->id.empty()) out.scenario.model = out.model->id;
-  out.format = collect.take(resolve_format(catalogue, out.model, out.scenario, path + "/weight_format"));
+  out.format =
+      collect.take(resolve_format(catalogue, out.model, out.scenario, path + "/weight_format"));
   out.hardware = collect.take(resolve_gpu(catalogue, out.scenario, path));
-  const CacheType k = collect.take(resolve_cache_type(catalogue, out.scenario.cache_type_k, path + "/cache_type_k"));
-  const CacheType v = collect.take(resolve_cache_type(catalogue, out.scenario.cache_type_v, path + "/cache_type_v"));
+  const CacheType k = collect.take(
+      resolve_cache_type(catalogue, out.scenario.cache_type_k, path + "/cache_type_k"));
+  const CacheType v = collect.take(
+      resolve_cache_type(catalogue, out.scenario.cache_type_v, path + "/cache_type_v"));
   out.constants = collect.take(resolve_engine(catalogue, out.scenario, path + "/engine"));
   if (!collect.errors.empty()) return fail(std::move(collect.errors));
   out.weights = collect.take(models.weights(*out.model, out.format, path + "/weight_format"));
   Result<CacheLayout> cache = cache_layout(out.model->spec, k, v, out.scenario.gpu_count);
   if (!cache) {
-    for (Diagnostic& error : cache.error()) error.path = path + "/cache_type_k";
+    for (Diagnostic& error : cache.error())
+      error.path = path + "/cache_type_k";
   }
   out.cache = collect.take(std::move(cache));
   if (!collect.errors.empty()) return fail(std::move(collect.errors));

@@ -44,9 +44,11 @@ struct ModelPaths {
 class Models {
  public:
   /// The model of a scenario: model_config when given, else the preset.
-  Result<const LoadedModel*> load(const Catalogue& catalogue, const Scenario& scenario, const ModelPaths& paths);
+  Result<const LoadedModel*> load(const Catalogue& catalogue, const Scenario& scenario,
+                                  const ModelPaths& paths);
   /// Weights of a loaded model in a format; `path` is where the format was asked for.
-  Result<const FormattedWeights*> weights(const LoadedModel& model, const WeightFormat& format, const std::string& path);
+  Result<const FormattedWeights*> weights(const LoadedModel& model, const WeightFormat& format,
+                                          const std::string& path);
   void clear();
 
  private:
@@ -68,7 +70,8 @@ struct Resolved {
 };
 
 /// Looks up and checks every name; collects the errors of all fields.
-Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scenario& scenario, const std::string& path);
+Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scenario& scenario,
+                         const std::string& path);
 
 /// The same configuration without white space, for links.
 std::string compact_config(const std::string& text);

@@ -24,7 +24,9 @@ Answer unknown_keys(json::ObjectReader& reader, Diagnostics& errors, Answer answ
   return answer;
 }
 
-void append(Diagnostics& to, const Diagnostics& from) { to.insert(to.end(), from.begin(), from.end()); }
+void append(Diagnostics& to, const Diagnostics& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 
 void warn(Diagnostics& warnings, ErrorCode code, std::string path, ErrorArgs args) {
   warnings.push_back({code, std::move(path), std::move(args), std::nullopt});
@@ -78,7 +80,8 @@ Answer Session::State::list(const json::Value& request) {
   const std::string kind = reader.string("kind").value_or("");
   const std::string query = reader.string("query").value_or("");
   uint64_t limit = kMaxListed;
-  if (const json::Value* given = reader.raw("limit"); given != nullptr && given->as_string() != nullptr) {
+  if (const json::Value* given = reader.raw("limit");
+      given != nullptr && given->as_string() != nullptr) {
     limit = parse_count(*given->as_string()).value_or(kMaxListed);
   } else {
     limit = reader.u64("limit", {0, kMaxListed}).value_or(kMaxListed);
@@ -118,7 +121,8 @@ Answer Session::State::import(const json::Value& request) {
   const std::string name = reader.string("name").value_or("");
   if (!reader.has("text")) reader.error(ErrorCode::json_missing_key, "text", {{"key", "text"}});
   if (!errors.empty()) return fail(std::move(errors));
-  if (scenario.model_config.find_first_not_of(" \t\r\n") == std::string::npos) return fail(ErrorCode::json_empty, "");
+  if (scenario.model_config.find_first_not_of(" \t\r\n") == std::string::npos)
+    return fail(ErrorCode::json_empty, "");
   Result<const LoadedModel*> loaded = models.load(catalogue, scenario, {"", ""});
   if (!loaded) return fail(std::move(loaded.error()));
   json::Value out = write_model(**loaded);
@@ -133,7 +137,8 @@ Answer Session::State::estimate(const json::Value& request) {
   Diagnostics errors;
   json::ObjectReader reader(request, "", errors);
   const json::Value* given = reader.raw("scenario");
-  Result<Scenario> scenario = given == nullptr ? Result<Scenario>(Scenario{}) : read_scenario(*given, "/scenario");
+  Result<Scenario> scenario =
+      given == nullptr ? Result<Scenario>(Scenario{}) : read_scenario(*given, "/scenario");
   if (!scenario) return fail(std::move(scenario.error()));
   return unknown_keys(reader, errors, estimate(*scenario));
 }
@@ -150,7 +155,8 @@ Answer Session::State::estimate(const Scenario& asked) {
   model.cache = &resolved->cache;
   model.hidden_size = loaded.spec.hidden_size;
   model.intermediate_size = active_intermediate_size(loaded.spec);
-  Result<Breakdown> breakdown = estimate_generic(scenario, model, resolved->hardware, resolved->constants);
+  Result<Breakdown> breakdown =
+      estimate_generic(scenario, model, resolved->hardware, resolved->constants);
   if (!breakdown) return fail(std::move(breakdown.error()));
 
   explain(*breakdown, *resolved, model);
@@ -158,7 +164,8 @@ Answer Session::State::estimate(const Scenario& asked) {
   append(warnings, resolved->weights->warnings);
   append(warnings, resolved->cache.notes);
   append(warnings, resolved->warnings);
-  if (loaded.spec.max_context_tokens != 0 && scenario.context_tokens > loaded.spec.max_context_tokens) {
+  if (loaded.spec.max_context_tokens != 0 &&
+      scenario.context_tokens > loaded.spec.max_context_tokens) {
     warn(warnings, ErrorCode::engine_context_beyond_model, "/scenario/context_tokens",
          {{"context", scenario.context_tokens}, {"max", loaded.spec.max_context_tokens}});
   }
@@ -169,7 +176,8 @@ Answer Session::State::link_encode(const json::Value& request) {
   Diagnostics errors;
   json::ObjectReader reader(request, "", errors);
   const json::Value* given = reader.raw("scenario");
-  Result<Scenario> scenario = given == nullptr ? Result<Scenario>(Scenario{}) : read_scenario(*given, "/scenario");
+  Result<Scenario> scenario =
+      given == nullptr ? Result<Scenario>(Scenario{}) : read_scenario(*given, "/scenario");
   if (!scenario) return fail(std::move(scenario.error()));
   json::Value out = json::Value::object();
   out.set("fragment", encode_link(*scenario));

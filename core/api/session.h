@@ -1,4 +1,5 @@
-// The facade: everything that the page, the command line, the tests and links ask passes through it.
+// The facade: everything that the page, the command line, the tests and links ask passes through
+// it.
 #pragma once
 
 #include <memory>

@@ -27,7 +27,8 @@ json::Value line_json(const ArithmeticLine& line) {
 
 json::Value term_json(const Term& term) {
   json::Value lines = json::Value::array();
-  for (const ArithmeticLine& line : term.lines) lines.push(line_json(line));
+  for (const ArithmeticLine& line : term.lines)
+    lines.push(line_json(line));
   json::Value out = json::Value::object();
   out.set("id", term_name(term.id));
   out.set("bytes", term.bytes);
@@ -46,7 +47,8 @@ json::Value device_json(const DeviceBreakdown& device) {
   total.set("high_bytes", device.total.high);
   total.set("basis", basis_name(device.total.basis));
   json::Value terms = json::Value::array();
-  for (const Term& term : device.terms) terms.push(term_json(term));
+  for (const Term& term : device.terms)
+    terms.push(term_json(term));
   json::Value out = json::Value::object();
   out.set("name", device.name);
   out.set("count", device.count);
@@ -84,7 +86,8 @@ json::Value segment_json(const CacheSegment& segment) {
 
 json::Value segments_json(const CacheLayout& layout) {
   json::Value list = json::Value::array();
-  for (const CacheSegment& segment : layout.segments) list.push(segment_json(segment));
+  for (const CacheSegment& segment : layout.segments)
+    list.push(segment_json(segment));
   return list;
 }
 
@@ -103,8 +106,9 @@ json::Value answers_json(const Answers& answers, const ModelSpec& spec) {
   out.set("max_requests", optional_count(answers.max_requests));
   out.set("max_context_tokens", optional_count(answers.max_context_tokens));
   out.set("max_cached_tokens", optional_count(answers.max_cached_tokens));
-  out.set("model_max_context_tokens",
-          spec.max_context_tokens == 0 ? json::Value::null() : json::Value::integer(spec.max_context_tokens));
+  out.set("model_max_context_tokens", spec.max_context_tokens == 0
+                                          ? json::Value::null()
+                                          : json::Value::integer(spec.max_context_tokens));
   return out;
 }
 
@@ -112,7 +116,8 @@ json::Value parameters_json(const ParameterCount& parameters) {
   json::Value roles = json::Value::object();
   for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
     const auto group = static_cast<RoleGroup>(i);
-    if (parameters.of(group).value_or(1) != 0) roles.set(role_group_name(group), count(parameters.of(group)));
+    if (parameters.of(group).value_or(1) != 0)
+      roles.set(role_group_name(group), count(parameters.of(group)));
   }
   json::Value out = json::Value::object();
   out.set("total", count(parameters.total));
@@ -125,7 +130,8 @@ json::Value parameters_json(const ParameterCount& parameters) {
 }
 
 json::Value kv_json(const ModelSpec& spec) {
-  const Result<CacheLayout> layout = cache_layout(spec, sixteen_bit_cache(), sixteen_bit_cache(), 1);
+  const Result<CacheLayout> layout =
+      cache_layout(spec, sixteen_bit_cache(), sixteen_bit_cache(), 1);
   if (!layout) return json::Value::null();
   json::Value out = json::Value::object();
   out.set("bytes_per_token", count(bytes_per_token(*layout)));
@@ -162,7 +168,8 @@ json::Value weights_json(const Resolved& resolved) {
 }
 
 std::string model_source(const LoadedModel& model) {
-  return model.id.empty() ? std::string("the configuration given") : model.id + " (" + model.source + ")";
+  return model.id.empty() ? std::string("the configuration given")
+                          : model.id + " (" + model.source + ")";
 }
 
 }  // namespace
@@ -177,7 +184,8 @@ void explain(Breakdown& breakdown, const Resolved& resolved, const GenericModel&
     weights.source = model_source(*resolved.model);
     cache.lines = cache_lines(resolved.cache, resolved.scenario);
     cache.source = model_source(*resolved.model);
-    activations.lines = generic_activation_lines(resolved.scenario, model, weights.bytes, cache.bytes);
+    activations.lines =
+        generic_activation_lines(resolved.scenario, model, weights.bytes, cache.bytes);
     activations.source = resolved.constants.source;
     runtime.lines = generic_runtime_lines(resolved.scenario);
     runtime.source = resolved.constants.source;
@@ -202,10 +210,11 @@ json::Value write_model(const LoadedModel& model) {
   return out;
 }
 
-json::Value write_estimate(const Scenario& scenario, const LoadedModel& model, const Resolved& resolved,
-                           const Breakdown& breakdown) {
+json::Value write_estimate(const Scenario& scenario, const LoadedModel& model,
+                           const Resolved& resolved, const Breakdown& breakdown) {
   json::Value devices = json::Value::array();
-  for (const DeviceBreakdown& device : breakdown.devices) devices.push(device_json(device));
+  for (const DeviceBreakdown& device : breakdown.devices)
+    devices.push(device_json(device));
   json::Value out = json::Value::object();
   out.set("scenario", write_scenario(scenario));
   out.set("model", write_model(model));

@@ -12,7 +12,7 @@ void explain(Breakdown& breakdown, const Resolved& resolved, const GenericModel&
 
 json::Value write_model(const LoadedModel& model);
 
-json::Value write_estimate(const Scenario& scenario, const LoadedModel& model, const Resolved& resolved,
-                           const Breakdown& breakdown);
+json::Value write_estimate(const Scenario& scenario, const LoadedModel& model,
+                           const Resolved& resolved, const Breakdown& breakdown);
 
 }  // namespace vramgauge::api

@@ -42,8 +42,8 @@ class Rule {
   Parts parts(const Scenario& at, Bound bound) const {
     Parts parts;
     parts.weights = ceil_div(checked(model_.weights), scenario_.gpu_count);
-    parts.cache = cache_bytes_for_requests(*model_.cache, at.context_tokens, at.num_requests, at.shared_prefix_tokens,
-                                           {at.kv_block_tokens});
+    parts.cache = cache_bytes_for_requests(*model_.cache, at.context_tokens, at.num_requests,
+                                           at.shared_prefix_tokens, {at.kv_block_tokens});
     parts.activations = activations(at, parts.weights + parts.cache, bound);
     parts.runtime = CheckedU64(kGiB) * pick(constants_.fixed_gib, bound);
     return parts;
@@ -51,7 +51,8 @@ class Rule {
 
  private:
   CheckedU64 activations(const Scenario& at, CheckedU64 held, Bound bound) const {
-    if (scenario_.live_buffers.is_zero()) return held * pick(constants_.overhead_factor, bound) - held;
+    if (scenario_.live_buffers.is_zero())
+      return held * pick(constants_.overhead_factor, bound) - held;
     const CheckedU64 elements = CheckedU64(prefill_batch(at)) * prefill_tokens(at) *
                                 (CheckedU64(model_.hidden_size) + model_.intermediate_size);
     return elements * kActivationElementBytes * pick(constants_.live_buffers, bound);
@@ -62,7 +63,8 @@ class Rule {
   const GenericConstants& constants_;
 };
 
-std::optional<Term> term(TermId id, Basis basis, CheckedU64 value, CheckedU64 low, CheckedU64 high) {
+std::optional<Term> term(TermId id, Basis basis, CheckedU64 value, CheckedU64 low,
+                         CheckedU64 high) {
   const std::optional<Bytes> bytes = bytes_of(value);
   const std::optional<Bytes> low_bytes = bytes_of(low);
   const std::optional<Bytes> high_bytes = bytes_of(high);
@@ -78,7 +80,8 @@ std::optional<Term> term(TermId id, Basis basis, CheckedU64 value, CheckedU64 lo
 
 Basis cache_basis(const CacheLayout& layout) {
   Basis basis = Basis::exact;
-  for (const CacheSegment& segment : layout.segments) basis = worse(basis, segment.basis);
+  for (const CacheSegment& segment : layout.segments)
+    basis = worse(basis, segment.basis);
   return basis;
 }
 
@@ -86,15 +89,18 @@ tl::unexpected<Diagnostics> overflow(std::string what) {
   return fail(ErrorCode::value_overflow, "", {{"what", std::move(what)}});
 }
 
-Result<std::vector<Term>> terms_of(const Rule& rule, const Scenario& scenario, const GenericModel& model) {
+Result<std::vector<Term>> terms_of(const Rule& rule, const Scenario& scenario,
+                                   const GenericModel& model) {
   const Parts value = rule.parts(scenario, Bound::value);
   const Parts low = rule.parts(scenario, Bound::low);
   const Parts high = rule.parts(scenario, Bound::high);
-  const Basis weights_basis = scenario.gpu_count > 1 ? worse(model.weights_basis, Basis::modelled) : model.weights_basis;
+  const Basis weights_basis =
+      scenario.gpu_count > 1 ? worse(model.weights_basis, Basis::modelled) : model.weights_basis;
   const std::optional<Term> terms[] = {
       term(TermId::weights, weights_basis, value.weights, low.weights, high.weights),
       term(TermId::kv_cache, cache_basis(*model.cache), value.cache, low.cache, high.cache),
-      term(TermId::activations, Basis::assumed, value.activations, low.activations, high.activations),
+      term(TermId::activations, Basis::assumed, value.activations, low.activations,
+           high.activations),
       term(TermId::runtime, Basis::assumed, value.runtime, low.runtime, high.runtime),
   };
   std::vector<Term> out;
@@ -139,7 +145,8 @@ Verdict verdict_of(const Total& total, Bytes usable) {
 /// The inverse questions: the largest number for which the estimate still fits.
 class Inverse {
  public:
-  Inverse(const Rule& rule, const Scenario& scenario, Bytes usable) : rule_(rule), scenario_(scenario), usable_(usable) {}
+  Inverse(const Rule& rule, const Scenario& scenario, Bytes usable)
+      : rule_(rule), scenario_(scenario), usable_(usable) {}
 
   Answers answers() const {
     Answers out;
@@ -171,11 +178,13 @@ class Inverse {
   Bytes usable_;
 };
 
-Result<CacheSummary> summary_of(const Scenario& scenario, const CacheLayout& layout, const Term& cache_term) {
+Result<CacheSummary> summary_of(const Scenario& scenario, const CacheLayout& layout,
+                                const Term& cache_term) {
   const Paging paging{scenario.kv_block_tokens};
   const std::optional<Bytes> per_token = bytes_of(bytes_per_token(layout));
   const std::optional<Bytes> fixed = bytes_of(fixed_bytes_per_request(layout));
-  const std::optional<Bytes> per_request = bytes_of(cache_bytes(layout, scenario.context_tokens, paging));
+  const std::optional<Bytes> per_request =
+      bytes_of(cache_bytes(layout, scenario.context_tokens, paging));
   if (!per_token || !fixed || !per_request) return overflow("The cache");
   return CacheSummary{*per_token, *fixed, *per_request, cache_term.bytes};
 }
@@ -183,12 +192,14 @@ Result<CacheSummary> summary_of(const Scenario& scenario, const CacheLayout& lay
 Diagnostics check(const Scenario& scenario, const GenericModel& model) {
   Diagnostics errors;
   if (scenario.shared_prefix_tokens > scenario.context_tokens) {
-    errors.push_back({ErrorCode::engine_prefix_longer_than_context,
-                      "/shared_prefix_tokens",
-                      {{"prefix", scenario.shared_prefix_tokens}, {"context", scenario.context_tokens}},
-                      std::nullopt});
+    errors.push_back(
+        {ErrorCode::engine_prefix_longer_than_context,
+         "/shared_prefix_tokens",
+         {{"prefix", scenario.shared_prefix_tokens}, {"context", scenario.context_tokens}},
+         std::nullopt});
   }
-  if (!scenario.live_buffers.is_zero() && (model.hidden_size == 0 || model.intermediate_size == 0)) {
+  if (!scenario.live_buffers.is_zero() &&
+      (model.hidden_size == 0 || model.intermediate_size == 0)) {
     errors.push_back({ErrorCode::json_missing_key,
                       "/model_config",
                       {{"key", "hidden_size and intermediate_size"}},
@@ -216,7 +227,9 @@ BandedDecimal banded(const json::Value& engine_entry, std::string_view key, Deci
 
 }  // namespace
 
-uint64_t prefill_batch(const Scenario& scenario) { return scenario.prefill_batch == 0 ? 1 : scenario.prefill_batch; }
+uint64_t prefill_batch(const Scenario& scenario) {
+  return scenario.prefill_batch == 0 ? 1 : scenario.prefill_batch;
+}
 
 uint64_t prefill_tokens(const Scenario& scenario) {
   return scenario.prefill_tokens == 0 ? scenario.context_tokens : scenario.prefill_tokens;
@@ -225,15 +238,18 @@ uint64_t prefill_tokens(const Scenario& scenario) {
 uint64_t active_intermediate_size(const ModelSpec& spec) {
   uint64_t widest = 0;
   for (const Layer& layer : spec.layers) {
-    if (const auto* dense = std::get_if<DenseFfn>(&layer.ffn)) widest = std::max(widest, dense->intermediate_size);
+    if (const auto* dense = std::get_if<DenseFfn>(&layer.ffn))
+      widest = std::max(widest, dense->intermediate_size);
     if (const auto* moe = std::get_if<MoeFfn>(&layer.ffn)) {
-      widest = std::max(widest, moe->num_experts_per_tok * moe->moe_intermediate_size + moe->shared_intermediate_size);
+      widest = std::max(widest, moe->num_experts_per_tok * moe->moe_intermediate_size +
+                                    moe->shared_intermediate_size);
     }
   }
   return widest;
 }
 
-Result<GenericConstants> generic_constants(const json::Value& engine_entry, const Scenario& scenario) {
+Result<GenericConstants> generic_constants(const json::Value& engine_entry,
+                                           const Scenario& scenario) {
   Diagnostics errors;
   json::ObjectReader reader(engine_entry, "", errors);
   GenericConstants constants;
@@ -245,7 +261,8 @@ Result<GenericConstants> generic_constants(const json::Value& engine_entry, cons
   return constants;
 }
 
-Result<Breakdown> estimate_generic(const Scenario& scenario, const GenericModel& model, const HardwareSpec& hardware,
+Result<Breakdown> estimate_generic(const Scenario& scenario, const GenericModel& model,
+                                   const HardwareSpec& hardware,
                                    const GenericConstants& constants) {
   if (Diagnostics errors = check(scenario, model); !errors.empty()) return fail(std::move(errors));
   const Rule rule(scenario, model, constants);
@@ -260,7 +277,8 @@ Result<Breakdown> estimate_generic(const Scenario& scenario, const GenericModel&
   device.name = hardware.name;
   device.count = scenario.gpu_count;
   device.capacity = hardware.capacity;
-  device.usable = bytes_of(checked(hardware.usable) * scenario.gpu_memory_utilization_frac).value_or(Bytes());
+  device.usable =
+      bytes_of(checked(hardware.usable) * scenario.gpu_memory_utilization_frac).value_or(Bytes());
   device.terms = std::move(*terms);
   device.total = *total;
 

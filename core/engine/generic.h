@@ -20,7 +20,8 @@ struct BandedDecimal {
   Decimal high;
 };
 
-/// The constants of presets/engines/generic.json, or what the user put in their place (no band then).
+/// The constants of presets/engines/generic.json, or what the user put in their place (no band
+/// then).
 struct GenericConstants {
   BandedDecimal overhead_factor;
   BandedDecimal fixed_gib;
@@ -29,7 +30,8 @@ struct GenericConstants {
 };
 
 /// Reads the catalogue's entry; a scenario's value that differs from it replaces value and band.
-Result<GenericConstants> generic_constants(const json::Value& engine_entry, const Scenario& scenario);
+Result<GenericConstants> generic_constants(const json::Value& engine_entry,
+                                           const Scenario& scenario);
 
 /// What the rule needs to know of a model: sizes only.
 struct GenericModel {
@@ -46,11 +48,12 @@ struct GenericModel {
 /// The widest feed-forward of a model, for GenericModel.
 uint64_t active_intermediate_size(const ModelSpec& spec);
 
-/// Memory per device, the verdict and the inverse answers. Weights are divided evenly over gpu_count
-/// devices (modelled), the cache by heads. Errors: value.overflow, engine.prefix_longer_than_context,
-/// json.missing_key when live_buffers needs a hidden size that is not known.
-Result<Breakdown> estimate_generic(const Scenario& scenario, const GenericModel& model, const HardwareSpec& hardware,
-                                   const GenericConstants& constants);
+/// Memory per device, the verdict and the inverse answers. Weights are divided evenly over
+/// gpu_count devices (modelled), the cache by heads. Errors: value.overflow,
+/// engine.prefix_longer_than_context, json.missing_key when live_buffers needs a hidden size that
+/// is not known.
+Result<Breakdown> estimate_generic(const Scenario& scenario, const GenericModel& model,
+                                   const HardwareSpec& hardware, const GenericConstants& constants);
 
 /// Bytes of activation elements in the rule: 16 bits.
 inline constexpr uint64_t kActivationElementBytes = 2;

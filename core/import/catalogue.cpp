@@ -27,8 +27,10 @@ std::vector<std::string_view> words_of(std::string_view normal) {
 }
 
 std::string searchable_text(const CatalogueEntry& entry) {
-  std::string text = normal_form(entry.name) + " " + normal_form(entry.id) + " " + normal_form(entry.family);
-  for (const std::string& alias : entry.aliases) text += " " + alias;
+  std::string text =
+      normal_form(entry.name) + " " + normal_form(entry.id) + " " + normal_form(entry.family);
+  for (const std::string& alias : entry.aliases)
+    text += " " + alias;
   return text;
 }
 
@@ -52,10 +54,12 @@ std::optional<CatalogueEntry> read_entry(const json::Value& value) {
   CatalogueEntry entry;
   entry.id = *id->as_string();
   entry.name = name != nullptr && name->as_string() != nullptr ? *name->as_string() : entry.id;
-  if (const json::Value* family = value.find("family"); family != nullptr && family->as_string() != nullptr) {
+  if (const json::Value* family = value.find("family");
+      family != nullptr && family->as_string() != nullptr) {
     entry.family = *family->as_string();
   }
-  if (const json::Value* aliases = value.find("aliases"); aliases != nullptr && aliases->as_array() != nullptr) {
+  if (const json::Value* aliases = value.find("aliases");
+      aliases != nullptr && aliases->as_array() != nullptr) {
     for (const json::Value& alias : *aliases->as_array()) {
       if (alias.as_string() != nullptr) entry.aliases.push_back(normal_form(*alias.as_string()));
     }
@@ -64,7 +68,8 @@ std::optional<CatalogueEntry> read_entry(const json::Value& value) {
   return entry;
 }
 
-std::vector<CatalogueEntry> read_list(const json::Value& document, std::string_view key, Diagnostics& errors) {
+std::vector<CatalogueEntry> read_list(const json::Value& document, std::string_view key,
+                                      Diagnostics& errors) {
   std::vector<CatalogueEntry> entries;
   const json::Value* list = document.find(key);
   if (list == nullptr) return entries;
@@ -88,7 +93,8 @@ std::vector<CatalogueEntry> read_list(const json::Value& document, std::string_v
 }
 
 void put_all(CatalogueList& list, std::vector<CatalogueEntry> entries) {
-  for (CatalogueEntry& entry : entries) list.put(std::move(entry));
+  for (CatalogueEntry& entry : entries)
+    list.put(std::move(entry));
 }
 
 }  // namespace
@@ -115,7 +121,8 @@ void CatalogueList::put(CatalogueEntry entry) {
   const auto index = known == by_name_.end() ? entries_.size() : known->second;
   by_name_.insert_or_assign(id, index);
   by_name_.try_emplace(normal_form(entry.name), index);
-  for (const std::string& alias : entry.aliases) by_name_.try_emplace(alias, index);
+  for (const std::string& alias : entry.aliases)
+    by_name_.try_emplace(alias, index);
   if (index == entries_.size()) {
     entries_.push_back(std::move(entry));
   } else {
@@ -147,7 +154,8 @@ std::vector<const CatalogueEntry*> CatalogueList::search(std::string_view query)
     return a.entry->name.size() < b.entry->name.size();
   });
   std::vector<const CatalogueEntry*> found;
-  for (const Hit& hit : hits) found.push_back(hit.entry);
+  for (const Hit& hit : hits)
+    found.push_back(hit.entry);
   return found;
 }
 

@@ -1,4 +1,5 @@
-// The catalogue: presets that the host hands over as JSON documents, merged, looked up and searched.
+// The catalogue: presets that the host hands over as JSON documents, merged, looked up and
+// searched.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +39,12 @@ class CatalogueList {
   std::map<std::string, std::vector<CatalogueEntry>::size_type, std::less<>> by_name_;
 };
 
-/// Everything the presets say. Several documents may be merged: a small index first, facts of single
-/// models later.
+/// Everything the presets say. Several documents may be merged: a small index first, facts of
+/// single models later.
 class Catalogue {
  public:
-  /// Merges a document with any of the lists model_index, models, gpus, formats, cache_types, engines
-  /// and the object class_defaults. A document that is not sound changes nothing.
+  /// Merges a document with any of the lists model_index, models, gpus, formats, cache_types,
+  /// engines and the object class_defaults. A document that is not sound changes nothing.
   Diagnostics merge(json::Value document);
 
   bool empty() const;

@@ -21,7 +21,8 @@ class Description {
     spec.num_parameters = reader_.u64("num_parameters", {1, kMaxParameters});
     spec.hidden_size = dimension_or("hidden_size", 0);
     spec.vocab_size = dimension_or("vocab_size", 0);
-    spec.max_context_tokens = reader_.u64("max_position_embeddings", {1, 1'000'000'000}).value_or(0);
+    spec.max_context_tokens =
+        reader_.u64("max_position_embeddings", {1, 1'000'000'000}).value_or(0);
     spec.tie_word_embeddings = reader_.boolean("tie_word_embeddings").value_or(false);
     spec.layers.assign(static_cast<std::vector<Layer>::size_type>(num_layers()), layer(spec));
     check_weights(spec);
@@ -42,7 +43,8 @@ class Description {
 
   uint64_t num_layers() {
     if (!reader_.has("num_hidden_layers")) {
-      reader_.error(ErrorCode::json_missing_key, "num_hidden_layers", {{"key", "num_hidden_layers"}});
+      reader_.error(ErrorCode::json_missing_key, "num_hidden_layers",
+                    {{"key", "num_hidden_layers"}});
     }
     return reader_.u64("num_hidden_layers", {1, kMaxLayers}).value_or(1);
   }
@@ -57,7 +59,8 @@ class Description {
 
   Attention attention(const ModelSpec& spec) {
     Attention attention;
-    attention.num_heads = dimension_or("num_attention_heads", dimension_or("num_key_value_heads", 0));
+    attention.num_heads =
+        dimension_or("num_attention_heads", dimension_or("num_key_value_heads", 0));
     attention.num_kv_heads = dimension_or("num_key_value_heads", attention.num_heads);
     attention.head_dim = head_dim(spec, attention.num_heads);
     attention.v_head_dim = dimension_or("v_head_dim", attention.head_dim);
@@ -71,7 +74,8 @@ class Description {
   }
 
   uint64_t head_dim(const ModelSpec& spec, uint64_t num_heads) {
-    if (reader_.has("head_dim") || spec.hidden_size == 0 || num_heads == 0) return required("head_dim");
+    if (reader_.has("head_dim") || spec.hidden_size == 0 || num_heads == 0)
+      return required("head_dim");
     return spec.hidden_size / num_heads;
   }
 
@@ -90,7 +94,8 @@ class Description {
   /// Without a parameter count every dimension that weights depend on is needed.
   void check_weights(const ModelSpec& spec) {
     if (spec.num_parameters) return;
-    for (const std::string_view key : {"hidden_size", "intermediate_size", "vocab_size", "num_attention_heads"}) {
+    for (const std::string_view key :
+         {"hidden_size", "intermediate_size", "vocab_size", "num_attention_heads"}) {
       required(key);
     }
   }
@@ -107,6 +112,8 @@ class Description {
 
 }  // namespace
 
-Result<ImportedModel> import_custom_model(const json::Value& description) { return Description(description).read(); }
+Result<ImportedModel> import_custom_model(const json::Value& description) {
+  return Description(description).read();
+}
 
 }  // namespace vramgauge

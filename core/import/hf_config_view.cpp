@@ -92,8 +92,7 @@ uint64_t ConfigView::require(std::string_view key, json::Range range) {
   const bool is_given = given(key);
   if (const auto value = u64(key, range)) return *value;
   if (!is_given) {
-    error(ErrorCode::model_missing_dimension, key,
-          {{"key", key}, {"model_type", model_type_}});
+    error(ErrorCode::model_missing_dimension, key, {{"key", key}, {"model_type", model_type_}});
   }
   return stand_in;
 }

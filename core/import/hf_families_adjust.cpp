@@ -164,8 +164,7 @@ void adjust_doge(Import& import) {
   ConfigView& view = import.text();
   if (view.flag("is_moe", false)) {
     view.error(ErrorCode::model_unsupported, "is_moe",
-               {{"what", "The mixture of doge"},
-                {"reason", "its experts are not described"}});
+               {{"what", "The mixture of doge"}, {"reason", "its experts are not described"}});
     return;
   }
   ModelSpec& spec = import.spec;

@@ -31,8 +31,7 @@ void adjust_minimax_m2(Import& import) {
   const auto kinds = view.per_layer("attn_type_list", import.spec.layers.size(), {0, 1});
   for (size_t i = 0; kinds && i < kinds->size(); ++i) {
     if ((*kinds)[i] == 1) continue;
-    view.error(ErrorCode::model_unknown_layer_type, "attn_type_list",
-               {{"layer_type", "0"}});
+    view.error(ErrorCode::model_unknown_layer_type, "attn_type_list", {{"layer_type", "0"}});
     return;
   }
   // The checkpoints hold no draft modules and no dense block, whatever these keys say.

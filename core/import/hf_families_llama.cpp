@@ -51,8 +51,7 @@ uint64_t nas_width(double multiple, uint64_t hidden) {
 }
 
 void unsupported(ConfigView& view, std::string_view key, std::string reason) {
-  view.error(ErrorCode::model_unsupported, key,
-             {{"what", key}, {"reason", std::move(reason)}});
+  view.error(ErrorCode::model_unsupported, key, {{"what", key}, {"reason", std::move(reason)}});
 }
 
 void read_nas_attention(Import& import, ConfigView& block, const Attention& base, Layer& layer) {

@@ -16,8 +16,7 @@ std::vector<bool> read_softmax_layers(ConfigView& view, uint64_t num_layers) {
   }
   const auto types = read_layer_types(view, num_layers);
   if (!types && view.reader().errors().empty()) {
-    view.error(ErrorCode::json_missing_key, "attn_type_list",
-               {{"key", "attn_type_list"}});
+    view.error(ErrorCode::json_missing_key, "attn_type_list", {{"key", "attn_type_list"}});
   }
   for (const std::string& type : types.value_or(std::vector<std::string>())) {
     if (type != "full_attention" && type != "linear_attention") {
@@ -84,8 +83,7 @@ std::vector<bool> read_lfm2_attention(ConfigView& view, uint64_t num_layers) {
     return is_attention;
   }
   const auto indices = view.list("full_attn_idxs");
-  if (!indices)
-    view.error(ErrorCode::json_missing_key, "layer_types", {{"key", "layer_types"}});
+  if (!indices) view.error(ErrorCode::json_missing_key, "layer_types", {{"key", "layer_types"}});
   for (const uint64_t layer : indices.value_or(std::vector<uint64_t>())) {
     if (layer < num_layers) {
       is_attention[static_cast<size_t>(layer)] = true;

@@ -154,11 +154,10 @@ void add_bart_encoder_layers(TowerBuilder& builder, uint64_t hidden, const Side&
 
 void check_heads(Import& import, const Side& side, std::string_view key) {
   if (import.spec.hidden_size % side.heads == 0) return;
-  import.text().error(ErrorCode::model_inconsistent, key,
-                      {{"key", key},
-                       {"other", "hidden_size"},
-                       { "detail",
-                         std::string("it does not divide it") }});
+  import.text().error(ErrorCode::model_inconsistent, key, {{"key", key}, {"other", "hidden_size"}, {
+                                                             "detail",
+                                                             std::string("it does not divide it")
+                                                           }});
 }
 
 }  // namespace

@@ -160,11 +160,9 @@ Result<GgufChoice> fitted(GgmlType type, const GgufTensor& tensor) {
   const std::optional<GgmlType> narrower = narrower_block(type);
   if (!narrower) {
     const GgmlTypeInfo& info = ggml_type_info(type);
-    return fail(ErrorCode::format_not_divisible, {},
-                {{"id", info.name},
-                 {"block", info.block_elements},
-                 {"tensor", tensor.name},
-                 {"row", row}});
+    return fail(
+        ErrorCode::format_not_divisible, {},
+        {{"id", info.name}, {"block", info.block_elements}, {"tensor", tensor.name}, {"row", row}});
   }
   return GgufChoice{fits_row(*narrower, row) ? *narrower : GgmlType::f16, true};
 }

@@ -265,13 +265,12 @@ Diagnostics gguf_warnings(const std::vector<WeightTensor>& tensors, const ModelS
                         {}});
   }
   if (has_mtp(tensors)) {
-    warnings.push_back(
-        {ErrorCode::model_tower_not_counted,
-         {},
-         {{"tower", "multi-token-prediction"},
-          {"model_type", spec.model_type},
-          {"reason", "GGUF files leave these layers out or do not load them"}},
-         {}});
+    warnings.push_back({ErrorCode::model_tower_not_counted,
+                        {},
+                        {{"tower", "multi-token-prediction"},
+                         {"model_type", spec.model_type},
+                         {"reason", "GGUF files leave these layers out or do not load them"}},
+                        {}});
   }
   if (num_fallbacks > 0) {
     warnings.push_back({ErrorCode::format_fallback,

@@ -28,9 +28,8 @@ void report_unread(json::ObjectReader& reader) {
 
 void not_a_choice(json::ObjectReader& reader, std::string_view key, std::string value,
                   std::string choices) {
-  reader.error(
-      ErrorCode::value_not_a_choice, key,
-      {{"key", key}, {"value", std::move(value)}, {"choices", std::move(choices)}});
+  reader.error(ErrorCode::value_not_a_choice, key,
+               {{"key", key}, {"value", std::move(value)}, {"choices", std::move(choices)}});
 }
 
 IdealLayout parse_ideal(json::ObjectReader& reader) {
@@ -83,9 +82,8 @@ GgufBlockLayout parse_block(json::ObjectReader& reader) {
   const auto agrees = [&reader](std::string_view key, uint64_t expected) {
     const uint64_t found = reader.u64(key).value_or(0);
     if (found == expected) return;
-    reader.error(
-        ErrorCode::value_out_of_range, key,
-        {{"key", key}, {"value", found}, {"min", expected}, {"max", expected}});
+    reader.error(ErrorCode::value_out_of_range, key,
+                 {{"key", key}, {"value", found}, {"min", expected}, {"max", expected}});
   };
   agrees("block_weights", info->block_elements);
   agrees("block_bytes", info->block_bytes);

@@ -23,10 +23,16 @@ std::string number(uint64_t value) {
 /// A product under construction: the formula beside the same with numbers.
 class Product {
  public:
-  Product& times(std::string_view name, uint64_t value) { return add(std::string(name), number(value)); }
+  Product& times(std::string_view name, uint64_t value) {
+    return add(std::string(name), number(value));
+  }
   Product& times(uint64_t value) { return add(number(value), number(value)); }
-  Product& times(std::string_view name, Decimal value) { return add(std::string(name), value.text()); }
-  Product& bytes(std::string_view name, uint64_t value) { return add(std::string(name), number(value) + " B"); }
+  Product& times(std::string_view name, Decimal value) {
+    return add(std::string(name), value.text());
+  }
+  Product& bytes(std::string_view name, uint64_t value) {
+    return add(std::string(name), number(value) + " B");
+  }
 
   ArithmeticLine line(std::string label, CheckedU64 result) const {
     return {std::move(label), formula_, numbers_, result.value_or(0)};
@@ -72,7 +78,8 @@ ArithmeticLine sum_line(std::string label, const std::vector<ArithmeticLine>& pa
 }
 
 /// One vector: elements x bytes where that divides, else bytes as they are.
-void add_vector(Product& product, std::string_view elements_name, uint64_t elements, uint64_t bytes) {
+void add_vector(Product& product, std::string_view elements_name, uint64_t elements,
+                uint64_t bytes) {
   if (elements != 0 && bytes % elements == 0) {
     product.times(elements_name, elements).bytes("bytes_per_element", bytes / elements);
   } else {
@@ -87,7 +94,8 @@ Product entry_product(const CacheSegment& segment) {
   product.times("num_layers", segment.layers);
   if (segment.num_kv_heads > 0) product.times("num_kv_heads", segment.num_kv_heads);
   if (symmetric || segment.v_bytes == 0) {
-    add_vector(product, segment.v_bytes == 0 ? "latent_dim" : "head_dim", segment.k_elements, segment.k_bytes);
+    add_vector(product, segment.v_bytes == 0 ? "latent_dim" : "head_dim", segment.k_elements,
+               segment.k_bytes);
   } else {
     product.bytes("(key_bytes + value_bytes)", segment.k_bytes + segment.v_bytes);
   }
@@ -100,7 +108,9 @@ std::string segment_label(const CacheSegment& segment, std::string_view suffix) 
 
 /// Tokens of a request that a segment keeps.
 uint64_t kept_tokens(const CacheSegment& segment, uint64_t tokens) {
-  return segment.saturation_tokens == 0 || tokens < segment.saturation_tokens ? tokens : segment.saturation_tokens;
+  return segment.saturation_tokens == 0 || tokens < segment.saturation_tokens
+             ? tokens
+             : segment.saturation_tokens;
 }
 
 void add_segment_lines(std::vector<ArithmeticLine>& lines, std::vector<ArithmeticLine>& requests,
@@ -109,30 +119,36 @@ void add_segment_lines(std::vector<ArithmeticLine>& lines, std::vector<Arithmeti
   if (segment.entry_bytes > 0) {
     const CheckedU64 per_entry = per_layer * segment.layers;
     lines.push_back(entry_product(segment).line(
-        segment_label(segment, segment.tokens_per_entry > 1 ? "bytes_per_entry" : "bytes_per_token"), per_entry));
+        segment_label(segment,
+                      segment.tokens_per_entry > 1 ? "bytes_per_entry" : "bytes_per_token"),
+        per_entry));
     Product request;
     request.bytes("bytes_per_token", per_entry.value_or(0))
         .times("tokens_kept", kept_tokens(segment, scenario.context_tokens));
     if (segment.tokens_per_entry > 1) {
       request = Product();
-      const CheckedU64 entries = ceil_div(kept_tokens(segment, scenario.context_tokens), segment.tokens_per_entry);
+      const CheckedU64 entries =
+          ceil_div(kept_tokens(segment, scenario.context_tokens), segment.tokens_per_entry);
       request.bytes("bytes_per_entry", per_entry.value_or(0)).times("entries", entries.value_or(0));
     }
-    const CheckedU64 bytes = segment_bytes(segment, scenario.context_tokens, {scenario.kv_block_tokens}) -
-                             CheckedU64(segment.fixed_bytes) * segment.layers;
+    const CheckedU64 bytes =
+        segment_bytes(segment, scenario.context_tokens, {scenario.kv_block_tokens}) -
+        CheckedU64(segment.fixed_bytes) * segment.layers;
     requests.push_back(request.line(segment_label(segment, "bytes_per_request"), bytes));
   }
   if (segment.fixed_bytes > 0) {
     Product fixed;
     fixed.times("num_layers", segment.layers).bytes("bytes_per_layer", segment.fixed_bytes);
-    requests.push_back(fixed.line(segment_label(segment, "fixed_bytes"), CheckedU64(segment.fixed_bytes) * segment.layers));
+    requests.push_back(fixed.line(segment_label(segment, "fixed_bytes"),
+                                  CheckedU64(segment.fixed_bytes) * segment.layers));
   }
 }
 
 ArithmeticLine all_requests_line(const CacheLayout& layout, const Scenario& scenario) {
   const CheckedU64 one = cache_bytes(layout, scenario.context_tokens, {scenario.kv_block_tokens});
-  const CheckedU64 all = cache_bytes_for_requests(layout, scenario.context_tokens, scenario.num_requests,
-                                                  scenario.shared_prefix_tokens, {scenario.kv_block_tokens});
+  const CheckedU64 all =
+      cache_bytes_for_requests(layout, scenario.context_tokens, scenario.num_requests,
+                               scenario.shared_prefix_tokens, {scenario.kv_block_tokens});
   Product product;
   product.bytes("bytes_per_request", one.value_or(0)).times("num_requests", scenario.num_requests);
   ArithmeticLine line = product.line("cache_of_all_requests", all);
@@ -146,8 +162,8 @@ ArithmeticLine all_requests_line(const CacheLayout& layout, const Scenario& scen
 
 }  // namespace
 
-std::vector<ArithmeticLine> weight_lines(const FormattedWeights& weights, const WeightFormat& format,
-                                         uint64_t gpu_count) {
+std::vector<ArithmeticLine> weight_lines(const FormattedWeights& weights,
+                                         const WeightFormat& format, uint64_t gpu_count) {
   std::vector<ArithmeticLine> lines;
   for (const StorageLine& storage : weights.lines) {
     ArithmeticLine line;
@@ -161,7 +177,8 @@ std::vector<ArithmeticLine> weight_lines(const FormattedWeights& weights, const 
   sum.formula = "sum of all tensors as " + format.name;
   if (lines.size() > 1) lines.push_back(sum);
   if (gpu_count > 1) {
-    lines.push_back({"weights_per_device", "weights / gpu_count", number(sum.result) + " B / " + number(gpu_count),
+    lines.push_back({"weights_per_device", "weights / gpu_count",
+                     number(sum.result) + " B / " + number(gpu_count),
                      ceil_div(sum.result, gpu_count).value_or(0)});
   }
   return lines;
@@ -170,20 +187,23 @@ std::vector<ArithmeticLine> weight_lines(const FormattedWeights& weights, const 
 std::vector<ArithmeticLine> cache_lines(const CacheLayout& layout, const Scenario& scenario) {
   std::vector<ArithmeticLine> lines;
   std::vector<ArithmeticLine> requests;
-  for (const CacheSegment& segment : layout.segments) add_segment_lines(lines, requests, segment, scenario);
+  for (const CacheSegment& segment : layout.segments)
+    add_segment_lines(lines, requests, segment, scenario);
   lines.insert(lines.end(), requests.begin(), requests.end());
   if (requests.size() > 1) lines.push_back(sum_line("bytes_per_request", requests));
   if (!requests.empty()) lines.push_back(all_requests_line(layout, scenario));
   return lines;
 }
 
-std::vector<ArithmeticLine> generic_activation_lines(const Scenario& scenario, const GenericModel& model, Bytes weights,
+std::vector<ArithmeticLine> generic_activation_lines(const Scenario& scenario,
+                                                     const GenericModel& model, Bytes weights,
                                                      Bytes cache) {
   if (scenario.live_buffers.is_zero()) {
     const CheckedU64 held = checked(weights) + checked(cache);
-    return {{"activations_by_factor", "(weights + kv_cache)" + std::string(kTimes) + "(overhead_factor - 1)",
-             "(" + number(weights.count()) + " B + " + number(cache.count()) + " B)" + std::string(kTimes) + "(" +
-                 scenario.overhead_factor.text() + " - 1)",
+    return {{"activations_by_factor",
+             "(weights + kv_cache)" + std::string(kTimes) + "(overhead_factor - 1)",
+             "(" + number(weights.count()) + " B + " + number(cache.count()) + " B)" +
+                 std::string(kTimes) + "(" + scenario.overhead_factor.text() + " - 1)",
              (held * scenario.overhead_factor - held).value_or(0)}};
   }
   const CheckedU64 width = CheckedU64(model.hidden_size) + model.intermediate_size;
@@ -193,8 +213,10 @@ std::vector<ArithmeticLine> generic_activation_lines(const Scenario& scenario, c
       .times("(hidden_size + intermediate_size)", width.value_or(0))
       .bytes("bytes_per_element", kActivationElementBytes)
       .times("live_buffers", scenario.live_buffers);
-  const CheckedU64 elements = CheckedU64(prefill_batch(scenario)) * prefill_tokens(scenario) * width;
-  return {product.line("activations_of_prefill", elements * kActivationElementBytes * scenario.live_buffers)};
+  const CheckedU64 elements =
+      CheckedU64(prefill_batch(scenario)) * prefill_tokens(scenario) * width;
+  return {product.line("activations_of_prefill",
+                       elements * kActivationElementBytes * scenario.live_buffers)};
 }
 
 std::vector<ArithmeticLine> generic_runtime_lines(const Scenario& scenario) {

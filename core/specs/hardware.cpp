@@ -25,7 +25,8 @@ Result<HardwareSpec> parse_hardware(const json::Value& entry) {
   hardware.usable = Bytes(usable);
   hardware.basis = read_basis(reader);
   hardware.source = reader.string("usable_source").value_or(reader.string("source").value_or(""));
-  if (errors.empty() && usable == 0) reader.error(ErrorCode::catalogue_bad_entry, "usable_bytes", {{"id", hardware.id}});
+  if (errors.empty() && usable == 0)
+    reader.error(ErrorCode::catalogue_bad_entry, "usable_bytes", {{"id", hardware.id}});
   if (!errors.empty()) return fail(std::move(errors));
   return hardware;
 }

@@ -9,7 +9,8 @@ constexpr uint64_t kMaxGpus = 4096;
 constexpr uint64_t kMaxBlockTokens = 65'536;
 constexpr uint64_t kOne = Decimal::kScale;
 
-Field choice(std::string_view key, std::string_view group, std::string_view list, std::string Scenario::*text) {
+Field choice(std::string_view key, std::string_view group, std::string_view list,
+             std::string Scenario::*text) {
   Field field;
   field.key = key;
   field.kind = FieldKind::choice;
@@ -20,8 +21,8 @@ Field choice(std::string_view key, std::string_view group, std::string_view list
   return field;
 }
 
-Field integer(std::string_view key, std::string_view group, std::string_view unit, uint64_t min, uint64_t max,
-              uint64_t Scenario::*number) {
+Field integer(std::string_view key, std::string_view group, std::string_view unit, uint64_t min,
+              uint64_t max, uint64_t Scenario::*number) {
   Field field;
   field.key = key;
   field.unit = unit;
@@ -32,8 +33,8 @@ Field integer(std::string_view key, std::string_view group, std::string_view uni
   return field;
 }
 
-Field decimal(std::string_view key, std::string_view group, std::string_view unit, uint64_t min, uint64_t max,
-              Decimal Scenario::*member) {
+Field decimal(std::string_view key, std::string_view group, std::string_view unit, uint64_t min,
+              uint64_t max, Decimal Scenario::*member) {
   Field field;
   field.key = key;
   field.kind = FieldKind::decimal;
@@ -69,15 +70,22 @@ std::vector<Field> make_fields() {
       choice("cache_type_v", "engine", "cache_types", &Scenario::cache_type_v),
       integer("context_tokens", "workload", "tokens", 1, kMaxTokens, &Scenario::context_tokens),
       integer("num_requests", "workload", "requests", 1, kMaxRequests, &Scenario::num_requests),
-      integer("shared_prefix_tokens", "workload", "tokens", 0, kMaxTokens, &Scenario::shared_prefix_tokens),
-      integer("kv_block_tokens", "engine", "tokens", 1, kMaxBlockTokens, &Scenario::kv_block_tokens),
+      integer("shared_prefix_tokens", "workload", "tokens", 0, kMaxTokens,
+              &Scenario::shared_prefix_tokens),
+      integer("kv_block_tokens", "engine", "tokens", 1, kMaxBlockTokens,
+              &Scenario::kv_block_tokens),
       decimal("gpu_memory_utilization_frac", "engine", "fraction", kOne / 100, kOne,
               &Scenario::gpu_memory_utilization_frac),
-      only_in("generic", decimal("overhead_factor", "engine", "factor", kOne, 10 * kOne, &Scenario::overhead_factor)),
-      only_in("generic", decimal("fixed_gib", "engine", "gib", 0, 1024 * kOne, &Scenario::fixed_gib)),
-      only_in("generic", decimal("live_buffers", "engine", "factor", 0, 1024 * kOne, &Scenario::live_buffers)),
-      only_in("generic", integer("prefill_batch", "workload", "requests", 0, kMaxRequests, &Scenario::prefill_batch)),
-      only_in("generic", integer("prefill_tokens", "workload", "tokens", 0, kMaxTokens, &Scenario::prefill_tokens)),
+      only_in("generic", decimal("overhead_factor", "engine", "factor", kOne, 10 * kOne,
+                                 &Scenario::overhead_factor)),
+      only_in("generic",
+              decimal("fixed_gib", "engine", "gib", 0, 1024 * kOne, &Scenario::fixed_gib)),
+      only_in("generic",
+              decimal("live_buffers", "engine", "factor", 0, 1024 * kOne, &Scenario::live_buffers)),
+      only_in("generic", integer("prefill_batch", "workload", "requests", 0, kMaxRequests,
+                                 &Scenario::prefill_batch)),
+      only_in("generic", integer("prefill_tokens", "workload", "tokens", 0, kMaxTokens,
+                                 &Scenario::prefill_tokens)),
   };
 }
 
@@ -85,7 +93,8 @@ std::string bound_text(const Field& field, uint64_t bound) {
   return field.decimal != nullptr ? Decimal::from_micros(bound).text() : std::to_string(bound);
 }
 
-void report_range(const Field& field, std::string value, const std::string& path, Diagnostics& errors) {
+void report_range(const Field& field, std::string value, const std::string& path,
+                  Diagnostics& errors) {
   errors.push_back({ErrorCode::value_out_of_range,
                     path,
                     {{"key", field.key},
@@ -117,7 +126,8 @@ std::optional<uint64_t> number_from_json(const Field& field, const json::Value& 
   if (const std::string* text = value.as_string()) return number_from_text(field, *text);
   if (field.number != nullptr) return value.as_u64();
   const json::Number* number = value.as_number();
-  const std::optional<Decimal> decimal = number == nullptr ? std::nullopt : Decimal::from_double(number->real);
+  const std::optional<Decimal> decimal =
+      number == nullptr ? std::nullopt : Decimal::from_double(number->real);
   if (!decimal) return std::nullopt;
   return decimal->micros();
 }
@@ -130,10 +140,12 @@ void assign(Scenario& scenario, const Field& field, uint64_t number) {
   }
 }
 
-bool in_range(const Field& field, uint64_t number) { return number >= field.min && number <= field.max; }
+bool in_range(const Field& field, uint64_t number) {
+  return number >= field.min && number <= field.max;
+}
 
-void set_text_json(Scenario& scenario, const Field& field, const json::Value& value, const std::string& path,
-                   Diagnostics& errors) {
+void set_text_json(Scenario& scenario, const Field& field, const json::Value& value,
+                   const std::string& path, Diagnostics& errors) {
   if (const std::string* text = value.as_string()) {
     scenario.*field.text = *text;
   } else if (field.kind == FieldKind::json && value.as_object() != nullptr) {
@@ -185,8 +197,8 @@ bool set_field_text(Scenario& scenario, const Field& field, std::string_view tex
   return true;
 }
 
-void set_field_json(Scenario& scenario, const Field& field, const json::Value& value, const std::string& path,
-                    Diagnostics& errors) {
+void set_field_json(Scenario& scenario, const Field& field, const json::Value& value,
+                    const std::string& path, Diagnostics& errors) {
   if (value.is_null()) return;
   if (field.text != nullptr) {
     set_text_json(scenario, field, value, path, errors);
@@ -225,7 +237,8 @@ Result<Scenario> read_scenario(const json::Value& value, const std::string& path
 
 json::Value write_scenario(const Scenario& scenario) {
   json::Value out = json::Value::object();
-  for (const Field& field : scenario_fields()) out.set(field.key, field_json(scenario, field));
+  for (const Field& field : scenario_fields())
+    out.set(field.key, field_json(scenario, field));
   return out;
 }
 

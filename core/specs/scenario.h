@@ -87,8 +87,8 @@ json::Value field_json(const Scenario& scenario, const Field& field);
 [[nodiscard]] bool set_field_text(Scenario& scenario, const Field& field, std::string_view text);
 
 /// Sets a field from JSON (a number, or text as above); reports what is wrong under `path`.
-void set_field_json(Scenario& scenario, const Field& field, const json::Value& value, const std::string& path,
-                    Diagnostics& errors);
+void set_field_json(Scenario& scenario, const Field& field, const json::Value& value,
+                    const std::string& path, Diagnostics& errors);
 
 /// Reads a scenario: unknown keys are errors, missing keys keep their defaults.
 Result<Scenario> read_scenario(const json::Value& value, const std::string& path);

@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::size_t kMaxInputBytes = std::size_t{64} << 20;
 
-void print(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
+void print(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+}
 
 int usage(const std::string& message) {
   print(stderr, message + "\n");
@@ -45,7 +47,9 @@ class Program {
   std::string call_text(const std::string& method, const json::Value& request) {
     return session_.call(method, json::write(request));
   }
-  std::string call_text(const std::string& method, std::string_view request) { return session_.call(method, request); }
+  std::string call_text(const std::string& method, std::string_view request) {
+    return session_.call(method, request);
+  }
   json::Value call(const std::string& method, const json::Value& request) {
     json::Limits limits;
     limits.max_bytes = kMaxInputBytes;
@@ -63,8 +67,10 @@ bool is_ok(const json::Value& envelope) {
 
 /// Prints warnings and errors to the error stream; returns the result or nothing.
 const json::Value* report(const json::Value& envelope) {
-  if (const json::Value* warnings = envelope.find("warnings")) print(stderr, diagnostics_text(*warnings, "warning"));
-  if (const json::Value* errors = envelope.find("errors")) print(stderr, diagnostics_text(*errors, "error"));
+  if (const json::Value* warnings = envelope.find("warnings"))
+    print(stderr, diagnostics_text(*warnings, "warning"));
+  if (const json::Value* errors = envelope.find("errors"))
+    print(stderr, diagnostics_text(*errors, "error"));
   return is_ok(envelope) ? envelope.find("result") : nullptr;
 }
 
@@ -76,14 +82,17 @@ json::Value request_with(const char* key, json::Value value) {
 
 void merge(json::Value& target, const json::Value& source) {
   if (source.as_object() == nullptr) return;
-  for (const json::Member& member : *source.as_object()) target.set(member.key, member.value);
+  for (const json::Member& member : *source.as_object())
+    target.set(member.key, member.value);
 }
 
 /// The scenario as given, or an exit code.
-std::optional<json::Value> read_scenario(Program& program, const ScenarioSource& source, int& exit_code) {
+std::optional<json::Value> read_scenario(Program& program, const ScenarioSource& source,
+                                         int& exit_code) {
   json::Value scenario = json::Value::object();
   if (!source.link.empty()) {
-    const json::Value envelope = program.call("link_decode", request_with("link", json::Value::string(source.link)));
+    const json::Value envelope =
+        program.call("link_decode", request_with("link", json::Value::string(source.link)));
     const json::Value* decoded = report(envelope);
     exit_code = kCannotTell;
     if (decoded == nullptr || decoded->find("scenario") == nullptr) return std::nullopt;
@@ -95,12 +104,14 @@ std::optional<json::Value> read_scenario(Program& program, const ScenarioSource&
     if (!text) return std::nullopt;
     Result<json::Value> parsed = json::parse(*text);
     if (!parsed) {
-      for (const Diagnostic& error : parsed.error()) usage(source.file + ": " + message_of(error));
+      for (const Diagnostic& error : parsed.error())
+        usage(source.file + ": " + message_of(error));
       return std::nullopt;
     }
     merge(scenario, *parsed);
   }
-  for (const auto& [key, value] : source.fields) scenario.set(key, json::Value::string(value));
+  for (const auto& [key, value] : source.fields)
+    scenario.set(key, json::Value::string(value));
   if (!source.config_file.empty()) {
     const std::optional<std::string> text = read_input(source.config_file);
     exit_code = text ? exit_code : usage("cannot read " + source.config_file);
@@ -129,7 +140,8 @@ int run_estimate(const ScenarioSource& source, bool as_json) {
   int exit_code = kDone;
   std::optional<json::Value> scenario = read_scenario(program, source, exit_code);
   if (!scenario) return exit_code;
-  return finish(program.call("estimate", request_with("scenario", std::move(*scenario))), as_json, estimate_text);
+  return finish(program.call("estimate", request_with("scenario", std::move(*scenario))), as_json,
+                estimate_text);
 }
 
 int run_link(const ScenarioSource& source, bool decode) {
@@ -141,7 +153,8 @@ int run_link(const ScenarioSource& source, bool decode) {
     print(stdout, json::write(*scenario) + "\n");
     return kDone;
   }
-  const json::Value envelope = program.call("link_encode", request_with("scenario", std::move(*scenario)));
+  const json::Value envelope =
+      program.call("link_encode", request_with("scenario", std::move(*scenario)));
   const json::Value* result = report(envelope);
   const json::Value* fragment = result == nullptr ? nullptr : result->find("fragment");
   if (fragment == nullptr || fragment->as_string() == nullptr) return kCannotTell;
@@ -149,7 +162,8 @@ int run_link(const ScenarioSource& source, bool decode) {
   return kDone;
 }
 
-int run_catalogue(const std::string& kind, const std::string& query, const std::string& limit, bool as_json) {
+int run_catalogue(const std::string& kind, const std::string& query, const std::string& limit,
+                  bool as_json) {
   Program program;
   json::Value request = request_with("kind", json::Value::string(kind));
   request.set("query", json::Value::string(query));
@@ -162,12 +176,14 @@ int run_import(const std::string& file, bool as_json) {
   if (!text) return usage("cannot read " + file);
   Program program;
   json::Value request = request_with("text", json::Value::string(*text));
-  request.set("name", json::Value::string(file == "-" ? "" : file.substr(file.find_last_of('/') + 1)));
+  request.set("name",
+              json::Value::string(file == "-" ? "" : file.substr(file.find_last_of('/') + 1)));
   return finish(program.call("import", request), as_json, model_text);
 }
 
 int run_call(const std::string& method, const std::string& request) {
-  const std::optional<std::string> text = request == "-" ? read_input("-") : std::optional<std::string>(request);
+  const std::optional<std::string> text =
+      request == "-" ? read_input("-") : std::optional<std::string>(request);
   if (!text) return usage("cannot read standard input");
   Program program;
   const std::string envelope = program.call_text(method, std::string_view(*text));

@@ -24,7 +24,8 @@ struct ScenarioSource {
 
 int run_estimate(const ScenarioSource& source, bool as_json);
 int run_link(const ScenarioSource& source, bool decode);
-int run_catalogue(const std::string& kind, const std::string& query, const std::string& limit, bool as_json);
+int run_catalogue(const std::string& kind, const std::string& query, const std::string& limit,
+                  bool as_json);
 int run_import(const std::string& file, bool as_json);
 /// Any method of the facade: the request is JSON text, or - for standard input.
 int run_call(const std::string& method, const std::string& request);

@@ -21,12 +21,14 @@ std::string flag_of(std::string_view key) {
 
 void add_scenario_options(CLI::App& command, ScenarioSource& source) {
   command.add_option("link", source.link, "a scenario link, or its part after #");
-  command.add_option("--scenario", source.file, "file with a scenario as JSON, or - for standard input");
+  command.add_option("--scenario", source.file,
+                     "file with a scenario as JSON, or - for standard input");
   command.add_option("--config", source.config_file, "file with the model's config.json, or -");
   for (const vramgauge::Field& field : vramgauge::scenario_fields()) {
     const std::string key(field.key);
     command.add_option_function<std::string>(
-        flag_of(field.key), [&source, key](const std::string& value) { source.fields[key] = value; },
+        flag_of(field.key),
+        [&source, key](const std::string& value) { source.fields[key] = value; },
         "default " + vramgauge::field_text({}, field));
   }
 }
@@ -35,14 +37,17 @@ void add_scenario_options(CLI::App& command, ScenarioSource& source) {
 
 int main(int argc, char** argv) {
   namespace tools = vramgauge::tools;
-  CLI::App app{"Will this model, served this way, fit on these GPUs, and how much traffic will it hold?", "vramgauge"};
+  CLI::App app{
+      "Will this model, served this way, fit on these GPUs, and how much traffic will it hold?",
+      "vramgauge"};
   app.set_version_flag("--version", std::string(vramgauge::api::version()));
   app.require_subcommand(1);
   bool as_json = false;
   int exit_code = tools::kDone;
 
   tools::ScenarioSource source;
-  CLI::App* estimate = app.add_subcommand("estimate", "memory per device, term by term, and the verdict");
+  CLI::App* estimate =
+      app.add_subcommand("estimate", "memory per device, term by term, and the verdict");
   add_scenario_options(*estimate, source);
   estimate->add_flag("--json", as_json, "the facade's answer as JSON");
   estimate->callback([&] { exit_code = tools::run_estimate(source, as_json); });
@@ -56,7 +61,8 @@ int main(int argc, char** argv) {
   std::string kind;
   std::string query;
   std::string limit;
-  CLI::App* catalog = app.add_subcommand("catalog", "lists of models, gpus, formats, cache_types, engines");
+  CLI::App* catalog =
+      app.add_subcommand("catalog", "lists of models, gpus, formats, cache_types, engines");
   catalog->add_option("kind", kind, "models, gpus, formats, cache_types or engines")->required();
   catalog->add_option("query", query, "words to look for");
   catalog->add_option("--limit", limit, "most entries to list");
@@ -67,20 +73,21 @@ int main(int argc, char** argv) {
   CLI::App* import = app.add_subcommand("import", "what a config.json says");
   import->add_option("file", file, "the file, or -")->required();
   import->add_flag("--json", as_json, "the facade's answer as JSON");
-  import->callback([&] { exit_code = tools::run_import(file, as_json); });
+  import->callback([&] { exit_code = tools::run_import(file, as_json);
+});
 
-  std::string method;
-  std::string request = "{}";
-  CLI::App* call = app.add_subcommand("call", "any method of the facade, JSON in, JSON out");
-  call->add_option("method", method, "see core/api/README.md")->required();
-  call->add_option("request", request, "JSON, or - for standard input");
-  call->callback([&] { exit_code = tools::run_call(method, request); });
+std::string method;
+std::string request = "{}";
+CLI::App* call = app.add_subcommand("call", "any method of the facade, JSON in, JSON out");
+call->add_option("method", method, "see core/api/README.md")->required();
+call->add_option("request", request, "JSON, or - for standard input");
+call->callback([&] { exit_code = tools::run_call(method, request); });
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return status == 0 ? tools::kDone : tools::kUsage;
-  }
-  return exit_code;
+try {
+  app.parse(argc, argv);
+} catch (const CLI::ParseError& error) {
+  const int status = app.exit(error);
+  return status == 0 ? tools::kDone : tools::kUsage;
+}
+return exit_code;
 }

@@ -38,19 +38,23 @@ std::string grouped(double value) {
 std::string verdict_text(const json::Value& verdict) {
   const double margin = number(member(verdict, "margin_bytes"));
   const std::string state = text(member(verdict, "state"));
-  if (state == "does_not_fit") return fmt::format("Does not fit: {} short on each device", gib_text(-margin));
-  if (state == "tight") return fmt::format("Tight: {} to spare, less than the uncertainty", gib_text(margin));
+  if (state == "does_not_fit")
+    return fmt::format("Does not fit: {} short on each device", gib_text(-margin));
+  if (state == "tight")
+    return fmt::format("Tight: {} to spare, less than the uncertainty", gib_text(margin));
   return fmt::format("Fits: {} to spare", gib_text(margin));
 }
 
 std::string term_text(const json::Value& term, double capacity) {
   const double bytes = number(member(term, "bytes"));
-  std::string out = fmt::format("  {:<12}{:>14}{:>7.1f} %   {} .. {}   {}\n", text(member(term, "id")), gib_text(bytes),
-                                capacity > 0 ? 100 * bytes / capacity : 0, gib_text(number(member(term, "low_bytes"))),
-                                gib_text(number(member(term, "high_bytes"))), text(member(term, "basis")));
+  std::string out = fmt::format(
+      "  {:<12}{:>14}{:>7.1f} %   {} .. {}   {}\n", text(member(term, "id")), gib_text(bytes),
+      capacity > 0 ? 100 * bytes / capacity : 0, gib_text(number(member(term, "low_bytes"))),
+      gib_text(number(member(term, "high_bytes"))), text(member(term, "basis")));
   for (const json::Value& line : items(member(term, "lines"))) {
-    out += fmt::format("      {} = {}\n      = {} = {}\n", text(member(line, "label")), text(member(line, "formula")),
-                       text(member(line, "substituted")), grouped(number(member(line, "result"))));
+    out += fmt::format("      {} = {}\n      = {} = {}\n", text(member(line, "label")),
+                       text(member(line, "formula")), text(member(line, "substituted")),
+                       grouped(number(member(line, "result"))));
   }
   return out;
 }
@@ -58,14 +62,17 @@ std::string term_text(const json::Value& term, double capacity) {
 std::string device_text(const json::Value& device) {
   const double usable = number(member(device, "usable_bytes"));
   const json::Value& total = member(device, "total");
-  std::string out = fmt::format("{} x {}, {} usable of {}\n", grouped(number(member(device, "count"))),
-                                text(member(device, "name")), gib_text(usable),
-                                gib_text(number(member(device, "capacity_bytes"))));
-  for (const json::Value& term : items(member(device, "terms"))) out += term_text(term, usable);
-  out += fmt::format("  {:<12}{:>14}{:>7.1f} %   {} .. {}   {}\n", "total", gib_text(number(member(total, "bytes"))),
+  std::string out =
+      fmt::format("{} x {}, {} usable of {}\n", grouped(number(member(device, "count"))),
+                  text(member(device, "name")), gib_text(usable),
+                  gib_text(number(member(device, "capacity_bytes"))));
+  for (const json::Value& term : items(member(device, "terms")))
+    out += term_text(term, usable);
+  out += fmt::format("  {:<12}{:>14}{:>7.1f} %   {} .. {}   {}\n", "total",
+                     gib_text(number(member(total, "bytes"))),
                      usable > 0 ? 100 * number(member(total, "bytes")) / usable : 0,
-                     gib_text(number(member(total, "low_bytes"))), gib_text(number(member(total, "high_bytes"))),
-                     text(member(total, "basis")));
+                     gib_text(number(member(total, "low_bytes"))),
+                     gib_text(number(member(total, "high_bytes"))), text(member(total, "basis")));
   return out;
 }
 
@@ -79,8 +86,10 @@ std::string answers_text(const json::Value& result) {
   const json::Value& cache = member(result, "cache");
   return fmt::format(
       "Cache: {} B per token, {} B fixed and {} B in all per request\n"
-      "Most requests at this context: {}\nLongest context at this many requests: {} tokens (the model's own maximum: {})\n",
-      grouped(number(member(cache, "bytes_per_token"))), grouped(number(member(cache, "fixed_bytes_per_request"))),
+      "Most requests at this context: {}\nLongest context at this many requests: {} tokens (the "
+      "model's own maximum: {})\n",
+      grouped(number(member(cache, "bytes_per_token"))),
+      grouped(number(member(cache, "fixed_bytes_per_request"))),
       grouped(number(member(cache, "bytes_per_request"))), limit_text(answers, "max_requests"),
       limit_text(answers, "max_context_tokens"), limit_text(answers, "model_max_context_tokens"));
 }
@@ -92,19 +101,22 @@ std::string gib_text(double bytes) { return fmt::format("{:.2f} GiB", bytes / 10
 std::string estimate_text(const json::Value& result) {
   std::string out = verdict_text(member(result, "verdict")) + "\n";
   out += text(member(member(result, "model"), "name")) + "\n\n";
-  for (const json::Value& device : items(member(result, "devices"))) out += device_text(device) + "\n";
+  for (const json::Value& device : items(member(result, "devices")))
+    out += device_text(device) + "\n";
   return out + answers_text(result);
 }
 
 std::string model_text(const json::Value& result) {
   const json::Value& parameters = member(result, "parameters");
-  std::string out = fmt::format("{} ({})\n{} layers, at most {} tokens\nParameters: {} ({} active per token)\n",
-                                text(member(result, "name")), text(member(result, "model_type")),
-                                grouped(number(member(result, "num_layers"))),
-                                grouped(number(member(result, "max_context_tokens"))),
-                                grouped(number(member(parameters, "total"))), grouped(number(member(parameters, "active"))));
+  std::string out = fmt::format(
+      "{} ({})\n{} layers, at most {} tokens\nParameters: {} ({} active per token)\n",
+      text(member(result, "name")), text(member(result, "model_type")),
+      grouped(number(member(result, "num_layers"))),
+      grouped(number(member(result, "max_context_tokens"))),
+      grouped(number(member(parameters, "total"))), grouped(number(member(parameters, "active"))));
   if (const json::Value::Object* roles = member(parameters, "by_role").as_object()) {
-    for (const json::Member& role : *roles) out += fmt::format("  {:<12}{:>20}\n", role.key, grouped(number(role.value)));
+    for (const json::Member& role : *roles)
+      out += fmt::format("  {:<12}{:>20}\n", role.key, grouped(number(role.value)));
   }
   out += fmt::format("Cache at 16 bit: {} B per token, {} B fixed per request\n",
                      grouped(number(member(member(result, "kv"), "bytes_per_token"))),
@@ -117,7 +129,8 @@ std::string catalogue_text(const json::Value& result) {
   for (const json::Value& item : items(member(result, "items"))) {
     out += fmt::format("{:<56} {}\n", text(member(item, "id")), text(member(item, "name")));
   }
-  return out + fmt::format("{} of {}\n", items(member(result, "items")).size(), grouped(number(member(result, "total"))));
+  return out + fmt::format("{} of {}\n", items(member(result, "items")).size(),
+                           grouped(number(member(result, "total"))));
 }
 
 std::string diagnostics_text(const json::Value& diagnostics, const char* kind) {
@@ -127,7 +140,9 @@ std::string diagnostics_text(const json::Value& diagnostics, const char* kind) {
     const json::Value& at = member(diagnostic, "at");
     out += fmt::format("{}: {}", kind, text(member(diagnostic, "message")));
     if (!path.empty()) out += fmt::format(" [{}]", path);
-    if (!at.is_null()) out += fmt::format(" (line {:.0f}, column {:.0f})", number(member(at, "line")), number(member(at, "column")));
+    if (!at.is_null())
+      out += fmt::format(" (line {:.0f}, column {:.0f})", number(member(at, "line")),
+                         number(member(at, "column")));
     out += fmt::format("\n  {}\n", text(member(diagnostic, "hint")));
   }
   return out;

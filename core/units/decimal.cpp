@@ -50,7 +50,8 @@ std::optional<Decimal> Decimal::parse(std::string_view text) {
   text = trimmed(text);
   const auto point = text.find('.');
   const std::string_view whole = text.substr(0, point);
-  std::string_view part = point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
+  std::string_view part =
+      point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
   if (whole.empty() && part.empty()) return std::nullopt;
   if (part.size() > 6 || part.find_first_of(",_") != std::string_view::npos) return std::nullopt;
   CheckedU64 micros = digits(whole);

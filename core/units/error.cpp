@@ -44,7 +44,8 @@ std::string fill(std::string_view text, const ErrorArgs& args) {
 ErrorArgs::ErrorArgs() = default;
 ErrorArgs::ErrorArgs(std::initializer_list<ErrorArgView> args) {
   list_.reserve(args.size());
-  for (const ErrorArgView& arg : args) push_back(arg);
+  for (const ErrorArgView& arg : args)
+    push_back(arg);
 }
 ErrorArgs::ErrorArgs(const ErrorArgs&) = default;
 ErrorArgs::ErrorArgs(ErrorArgs&&) noexcept = default;

@@ -58,7 +58,8 @@ struct ErrorArg {
 struct ErrorArgView {
   constexpr ErrorArgView(std::string_view arg_name, std::string_view arg_text)
       : name(arg_name), text(arg_text), is_text(true) {}
-  constexpr ErrorArgView(std::string_view arg_name, uint64_t arg_number) : name(arg_name), number(arg_number) {}
+  constexpr ErrorArgView(std::string_view arg_name, uint64_t arg_number)
+      : name(arg_name), number(arg_number) {}
 
   std::string_view name;
   std::string_view text;

@@ -205,7 +205,9 @@ Value& Value::set(std::string_view key, Value value) {
   return *this;
 }
 
-Value& Value::set(std::string_view key, std::string_view text) { return set(key, string(std::string(text))); }
+Value& Value::set(std::string_view key, std::string_view text) {
+  return set(key, string(std::string(text)));
+}
 
 Value& Value::set(std::string_view key, uint64_t number) { return set(key, integer(number)); }
 
@@ -317,10 +319,7 @@ std::optional<uint64_t> ObjectReader::u64(std::string_view key, Range range) {
   }
   if (!number || *number < range.min || *number > range.max) {
     error(ErrorCode::value_out_of_range, key,
-          {{"key", key},
-           {"value", write(*value)},
-           {"min", range.min},
-           {"max", range.max}});
+          {{"key", key}, {"value", write(*value)}, {"min", range.min}, {"max", range.max}});
     return std::nullopt;
   }
   return number;
@@ -380,10 +379,7 @@ std::optional<std::vector<uint64_t>> ObjectReader::u64_list(std::string_view key
     const std::optional<uint64_t> number = item.as_u64();
     if (!number || *number < range.min || *number > range.max) {
       error(ErrorCode::value_out_of_range, key,
-            {{"key", key},
-             {"value", write(item)},
-             {"min", range.min},
-             {"max", range.max}});
+            {{"key", key}, {"value", write(item)}, {"min", range.min}, {"max", range.max}});
       return std::nullopt;
     }
     numbers.push_back(*number);

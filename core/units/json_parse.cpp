@@ -104,7 +104,8 @@ class Builder {
   bool binary(Library::binary_t&) { return false; }
   bool string(std::string& value) {
     const uint64_t start = token_start();
-    while (next_not_finite_ < not_finite_.size() && not_finite_[next_not_finite_].offset < start) ++next_not_finite_;
+    while (next_not_finite_ < not_finite_.size() && not_finite_[next_not_finite_].offset < start)
+      ++next_not_finite_;
     if (next_not_finite_ == not_finite_.size() || not_finite_[next_not_finite_].offset != start) {
       return add(Value::string(std::move(value)));
     }
@@ -134,7 +135,8 @@ class Builder {
  private:
   /// Where the value just announced begins: after the separators that follow the last event.
   uint64_t token_start() const {
-    const auto at = text_.find_first_not_of(" \t\r\n,:", static_cast<std::string_view::size_type>(end_));
+    const auto at =
+        text_.find_first_not_of(" \t\r\n,:", static_cast<std::string_view::size_type>(end_));
     return at == std::string_view::npos ? end_ : at;
   }
 
@@ -158,7 +160,8 @@ class Builder {
 
   static std::string printable(std::string_view token) {
     std::string out;
-    for (const char c : token.substr(0, 40)) out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    for (const char c : token.substr(0, 40))
+      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     return out.empty() ? "the end of the text" : out;
   }
 
@@ -215,7 +218,8 @@ class Builder {
 
   const std::string* duplicate_key() const {
     std::vector<const std::string*> names;
-    for (const Member& member : members_.back()) names.push_back(&member.key);
+    for (const Member& member : members_.back())
+      names.push_back(&member.key);
     std::sort(names.begin(), names.end(), [](const auto* a, const auto* b) { return *a < *b; });
     const auto twice = std::adjacent_find(names.begin(), names.end(),
                                           [](const auto* a, const auto* b) { return *a == *b; });
@@ -249,12 +253,13 @@ Result<Value> parse(std::string_view text, const Limits& limits) {
                 {{"bytes", uint64_t{text.size()}}, {"limit", limits.max_bytes}});
   }
   std::string copy(without_byte_order_mark(text));
-  if (copy.find_first_not_of(" \t\r\n") == std::string::npos) return fail(ErrorCode::json_empty, "");
+  if (copy.find_first_not_of(" \t\r\n") == std::string::npos)
+    return fail(ErrorCode::json_empty, "");
   std::vector<NotFinite> not_finite = replace_bare_words(copy);
   Builder builder(copy, limits, std::move(not_finite));
-  const bool parsed = Library::sax_parse(CountingIterator(copy.data(), builder.taken()),
-                                         CountingIterator(copy.data() + copy.size(), builder.taken()),
-                                         &builder);
+  const bool parsed =
+      Library::sax_parse(CountingIterator(copy.data(), builder.taken()),
+                         CountingIterator(copy.data() + copy.size(), builder.taken()), &builder);
   if (!parsed) return fail(builder.take_errors());
   return builder.take_root();
 }

@@ -12,7 +12,8 @@ std::string read_file(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return text;
   char buffer[65536];
-  for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, got);
+  for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof buffer, file)) > 0;)
+    text.append(buffer, got);
   std::fclose(file);
   return text;
 }
@@ -23,7 +24,8 @@ std::vector<std::string> names_in(const std::string& folder, const std::string& 
   if (directory == nullptr) return names;
   while (const dirent* entry = readdir(directory)) {
     const std::string name = entry->d_name;
-    if (name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0) {
+    if (name.size() > suffix.size() &&
+        name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0) {
       names.push_back(name);
     }
   }

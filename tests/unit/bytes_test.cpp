@@ -32,8 +32,8 @@ TEST(CheckedU64, RoundsUp) {
 // size_t is 32 bits in WebAssembly: 40 GiB computed in it is 0. 80 layers x 8 heads x 128 x 2 x 2 B
 // x 65,536 tokens x 2 requests = 42,949,672,960 B.
 TEST(Bytes, AreWiderThanFourGibibytes) {
-  const CheckedU64 cache = CheckedU64(uint64_t{2}) * uint64_t{80} * uint64_t{8} * uint64_t{128} * uint64_t{2} *
-                           uint64_t{65536} * uint64_t{2};
+  const CheckedU64 cache = CheckedU64(uint64_t{2}) * uint64_t{80} * uint64_t{8} * uint64_t{128} *
+                           uint64_t{2} * uint64_t{65536} * uint64_t{2};
   EXPECT_EQ(bytes_of(cache), Bytes(uint64_t{42949672960}));
   EXPECT_EQ(GiB(40), Bytes(uint64_t{42949672960}));
 }
