@@ -8,8 +8,8 @@ namespace {
 
 using Rule = WindowRule;
 
-// Names and hard-wired patterns: src/llama-arch.cpp and src/models/ of llama.cpp. For families whose
-// window llama.cpp itself ignores (llama, phi3), the rule is that of the original model.
+// Names and hard-wired patterns: src/llama-arch.cpp and src/models/ of llama.cpp. For families
+// whose window llama.cpp itself ignores (llama, phi3), the rule is that of the original model.
 constexpr Architecture kArchitectures[] = {
     {.name = "llama", .model_type = "llama", .window = Rule::all},
     {.name = "llama4",
@@ -131,8 +131,9 @@ constexpr Architecture kArchitectures[] = {
 };
 
 constexpr std::string_view kEncoders[] = {
-    "bert",          "modern-bert",   "nomic-bert", "nomic-bert-moe",  "neo-bert",   "jina-bert-v2",
-    "jina-bert-v3",  "eurobert",      "t5encoder",  "gemma-embedding", "llama-embed", "wavtokenizer-dec",
+    "bert",      "modern-bert",     "nomic-bert",   "nomic-bert-moe",
+    "neo-bert",  "jina-bert-v2",    "jina-bert-v3", "eurobert",
+    "t5encoder", "gemma-embedding", "llama-embed",  "wavtokenizer-dec",
 };
 
 }  // namespace

@@ -81,9 +81,10 @@ const GgufTensorInfo* LayerTensors::take_all(std::string_view prefix) {
 bool check_width(LayerContext& context, const GgufTensorInfo& tensor, uint64_t found,
                  std::string_view key, uint64_t expected) {
   if (found == expected) return true;
-  context.keys.error(ErrorCode::gguf_shape_conflict, key,
-                     {{"tensor", tensor.name},
-                      {"detail", std::to_string(found) + " instead of " + std::to_string(expected)}});
+  context.keys.error(
+      ErrorCode::gguf_shape_conflict, key,
+      {{"tensor", tensor.name},
+       {"detail", std::to_string(found) + " instead of " + std::to_string(expected)}});
   return false;
 }
 
@@ -111,8 +112,7 @@ QkNorm take_qk_norm(LayerTensors& tensors, Attention& attention) {
   const GgufTensorInfo* q = tensors.find("attn_q_norm.weight");
   const GgufTensorInfo* k = tensors.find("attn_k_norm.weight");
   if (q == nullptr || k == nullptr) return QkNorm::none;
-  const bool is_shared =
-      q->elements() == attention.head_dim && k->elements() == attention.head_dim;
+  const bool is_shared = q->elements() == attention.head_dim && k->elements() == attention.head_dim;
   const bool is_per_head = q->elements() == attention.num_heads * attention.head_dim &&
                            k->elements() == attention.num_kv_heads * attention.head_dim;
   if (!is_shared && !is_per_head) return QkNorm::none;
@@ -128,8 +128,8 @@ class AttentionReader {
       : context_(context), tensors_(tensors) {
     Keys& keys = context.keys;
     attention_.num_heads = keys.find_at("attention.head_count", layer, kMaxHeads).value_or(0);
-    attention_.num_kv_heads = keys.find_at("attention.head_count_kv", layer, kMaxHeads)
-                                  .value_or(attention_.num_heads);
+    attention_.num_kv_heads =
+        keys.find_at("attention.head_count_kv", layer, kMaxHeads).value_or(attention_.num_heads);
     const HeadDims dims = read_head_dims(context, attention_.num_heads, span.window_tokens != 0);
     attention_.head_dim = dims.key;
     attention_.v_head_dim = dims.value;

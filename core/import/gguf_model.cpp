@@ -67,10 +67,8 @@ class ModelReader {
   void read_dims() {
     const GgufTensorInfo* embedding = model_.take("token_embd.weight");
     if (embedding == nullptr) {
-      errors_.push_back({ErrorCode::gguf_missing_tensor,
-                         "",
-                         {{"tensor", "token_embd.weight"}},
-                         std::nullopt});
+      errors_.push_back(
+          {ErrorCode::gguf_missing_tensor, "", {{"tensor", "token_embd.weight"}}, std::nullopt});
       return;
     }
     spec_.name = header_.text("general.name").value_or("");

@@ -29,11 +29,19 @@ bool is_printable(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < '\x7F'; });
 }
 
+/// Bytes of a UTF-8 character by its first one; 0 when none begins so.
+uint64_t character_bytes(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first < 0xC2 || first > 0xF4) return 0;
+  if (first < 0xE0) return 2;
+  return first < 0xF0 ? 3 : 4;
+}
+
 /// Bytes of the UTF-8 character that begins the text; 0 when it is none.
 uint64_t character_bytes(std::string_view text) {
   const auto at = [text](uint64_t i) { return static_cast<unsigned char>(text[index_of(i)]); };
-  const unsigned first = at(0);
-  const uint64_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  const unsigned char first = at(0);
+  const uint64_t length = character_bytes(first);
   if (length > text.size()) return 0;
   for (uint64_t i = 1; i < length; ++i) {
     if ((at(i) & 0xC0U) != 0x80U) return 0;
@@ -91,9 +99,9 @@ const Item* find_twice(const std::vector<Item>& items, std::string Item::*name) 
     const int order = (a->*name).compare(b->*name);
     return order != 0 ? order < 0 : a < b;
   });
-  const auto twice = std::adjacent_find(
-      sorted.begin(), sorted.end(),
-      [name](const Item* a, const Item* b) { return a->*name == b->*name; });
+  const auto twice =
+      std::adjacent_find(sorted.begin(), sorted.end(),
+                         [name](const Item* a, const Item* b) { return a->*name == b->*name; });
   return twice == sorted.end() ? nullptr : *std::next(twice);
 }
 
@@ -153,7 +161,8 @@ uint64_t GgufReader::min_bytes_needed() const {
   needed += CheckedU64(entries_left_) * kMinEntryBytes;
   needed += CheckedU64(tensors_left_) * kMinTensorBytes;
   // What is buffered belongs to the first of these.
-  const uint64_t least = needed.value_or(0) - std::min<uint64_t>(needed.value_or(0), buffer_.size());
+  const uint64_t least =
+      needed.value_or(0) - std::min<uint64_t>(needed.value_or(0), buffer_.size());
   const uint64_t missing = entry_needs_ - std::min<uint64_t>(entry_needs_, buffer_.size());
   return std::max<uint64_t>({least, missing, 1});
 }
@@ -352,9 +361,8 @@ bool GgufReader::pass_array(Cursor& cursor, OpenList& list) {
   const uint64_t count = cursor.u64();
   const auto width = gguf_type_bytes(element);
   if (!width) {
-    return fail_at(
-        ErrorCode::gguf_unknown_value_type, position_ + offset,
-        {{"key", header_.entries.back().key}, {"type", uint64_t{element}}});
+    return fail_at(ErrorCode::gguf_unknown_value_type, position_ + offset,
+                   {{"key", header_.entries.back().key}, {"type", uint64_t{element}}});
   }
   if (--list.left == 0) lists_.pop_back();
   if (*width == 0) return open_list(cursor, element, count);
@@ -401,10 +409,9 @@ bool GgufReader::set_size(GgufTensorInfo& tensor, uint32_t type) {
   }
   tensor.type = info->type;
   if (!fits_row(info->type, tensor.dims[0])) {
-    return fail_tensor(ErrorCode::gguf_row_not_divisible, tensor,
-                       {{"row", tensor.dims[0]},
-                        {"block", info->block_elements},
-                        {"type", info->name}});
+    return fail_tensor(
+        ErrorCode::gguf_row_not_divisible, tensor,
+        {{"row", tensor.dims[0]}, {"block", info->block_elements}, {"type", info->name}});
   }
   const CheckedU64 bytes =
       row_bytes(info->type, tensor.dims[0]) * CheckedU64(tensor.elements() / tensor.dims[0]);
@@ -450,7 +457,8 @@ bool GgufReader::read_split() {
   split.count = *count;
   split.index = header_.u64("split.no").value_or(UINT64_MAX);
   split.num_tensors = header_.u64("split.tensors.count").value_or(UINT64_MAX);
-  if (split.index >= split.count || split.count > limits_.max_tensors || split.num_tensors > limits_.max_tensors)
+  if (split.index >= split.count || split.count > limits_.max_tensors ||
+      split.num_tensors > limits_.max_tensors)
     return fail_at(ErrorCode::gguf_bad_split, position_);
   header_.split = split;
   return true;
@@ -496,8 +504,7 @@ bool GgufReader::fail_at(ErrorCode code, uint64_t offset, ErrorArgs args) {
   return false;
 }
 
-bool GgufReader::fail_tensor(ErrorCode code, const GgufTensorInfo& tensor,
-                             ErrorArgs args) {
+bool GgufReader::fail_tensor(ErrorCode code, const GgufTensorInfo& tensor, ErrorArgs args) {
   args.push_back({"tensor", tensor.name});
   return fail_at(code, tensor.offset, std::move(args));
 }

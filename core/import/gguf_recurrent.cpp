@@ -14,8 +14,8 @@ Mamba1 read_mamba1(LayerContext& context, LayerTensors& tensors) {
   mamba.dt_rank = context.keys.require("ssm.time_step_rank");
   const GgufTensorInfo& x = *tensors.take("ssm_x.weight");
   check_width(context, x, x.dims[1], "ssm.state_size", mamba.dt_rank + 2 * mamba.d_state);
-  for (const std::string_view name : {"ssm_dt.weight", "ssm_dt.bias", "ssm_a", "ssm_d",
-                                      "ssm_conv1d.weight", "ssm_out.weight"}) {
+  for (const std::string_view name :
+       {"ssm_dt.weight", "ssm_dt.bias", "ssm_a", "ssm_d", "ssm_conv1d.weight", "ssm_out.weight"}) {
     tensors.take(name);
   }
   mamba.conv_bias = tensors.claim("ssm_conv1d.bias");
@@ -64,9 +64,9 @@ GatedDelta read_gated_delta(LayerContext& context, LayerTensors& tensors) {
     check_width(context, *qkv, qkv->dims[1], "ssm.inner_size", qkv_rows);
   if (const GgufTensorInfo* all = tensors.take("ssm_in.weight"))
     check_width(context, *all, all->dims[1], "ssm.inner_size", qkv_rows + v_width);
-  for (const std::string_view name : {"attn_gate.weight", "ssm_alpha.weight", "ssm_beta.weight",
-                                      "ssm_a", "ssm_dt.bias", "ssm_conv1d.weight",
-                                      "ssm_norm.weight", "ssm_out.weight"}) {
+  for (const std::string_view name :
+       {"attn_gate.weight", "ssm_alpha.weight", "ssm_beta.weight", "ssm_a", "ssm_dt.bias",
+        "ssm_conv1d.weight", "ssm_norm.weight", "ssm_out.weight"}) {
     tensors.take(name);
   }
   return delta;

@@ -43,13 +43,14 @@ class SpanReader {
   uint64_t read_window(Diagnostics& warnings) {
     const auto given = keys_.find("attention.sliding_window", kMaxTokens);
     if (given && *given != 0 && architecture_.window == WindowRule::none) {
-      warnings.push_back({ErrorCode::model_not_exact,
-                          "",
-                          {{"what", "The sliding window"},
-                           {"model_type", architecture_.name},
-                           {"reason", std::string("which layers use it is not known, so every layer "
-                                                  "is taken to keep the whole context")}},
-                          std::nullopt});
+      warnings.push_back(
+          {ErrorCode::model_not_exact,
+           "",
+           {{"what", "The sliding window"},
+            {"model_type", architecture_.name},
+            {"reason", std::string("which layers use it is not known, so every layer "
+                                   "is taken to keep the whole context")}},
+           std::nullopt});
       return 0;
     }
     if (architecture_.window == WindowRule::chunked && given.value_or(1) != 0)
@@ -75,7 +76,8 @@ class SpanReader {
   /// The last layers read the cache of the last earlier layer of their kind.
   void share(std::vector<Span>& spans) {
     uint64_t first = architecture_.first_shared_layer;
-    if (first == 0) first = num_layers_ - keys_.find("attention.shared_kv_layers", num_layers_).value_or(0);
+    if (first == 0)
+      first = num_layers_ - keys_.find("attention.shared_kv_layers", num_layers_).value_or(0);
     for (uint64_t layer = first; layer < num_layers_; ++layer) {
       uint64_t source = first;
       const bool has_window = spans[static_cast<size_t>(layer)].window_tokens != 0;

@@ -184,7 +184,8 @@ std::optional<std::string> stacked_name(std::string_view name) {
   for (const std::string_view prefix : kNames) {
     if (name.substr(0, prefix.size()) != prefix) continue;
     const std::string_view number = name.substr(prefix.size());
-    const bool is_number = !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+    const bool is_number =
+        !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
     if (is_number) return std::string(prefix.substr(0, prefix.size() - 1)) + "_exps";
   }
   return std::nullopt;

@@ -21,11 +21,11 @@ struct DtypeRow {
 
 // safetensors/src/tensor.rs
 constexpr DtypeRow kDtypes[] = {
-    {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},
-    {"I8", 8},      {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8},     {"F8_E4M3FNUZ", 8},
-    {"I16", 16},    {"U16", 16},    {"F16", 16},    {"BF16", 16},       {"F8_E5M2FNUZ", 8},
-    {"I32", 32},    {"U32", 32},    {"F32", 32},    {"C64", 64},        {"F64", 64},
-    {"I64", 64},    {"U64", 64},
+    {"BOOL", 8}, {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},
+    {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
+    {"I16", 16}, {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"F8_E5M2FNUZ", 8},
+    {"I32", 32}, {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
+    {"I64", 64}, {"U64", 64},
 };
 
 /// Names go into messages; hostile ones may be long.
@@ -124,7 +124,8 @@ Diagnostics read_member(std::string_view text, SafetensorsHeader& header) {
   const auto parsed = json::parse(object);
   if (!parsed) return parsed.error();
   const json::Value::Object& members = *parsed->as_object();
-  if (members.size() != 1) return fail(ErrorCode::safetensors_bad_start, "", {{"byte", uint64_t{0}}}).value();
+  if (members.size() != 1)
+    return fail(ErrorCode::safetensors_bad_start, "", {{"byte", uint64_t{0}}}).value();
   const json::Member& member = members.front();
   if (member.key == kMetadataKey) {
     read_metadata(member.value, header);
@@ -161,8 +162,7 @@ Diagnostics check_places(SafetensorsHeader& header) {
     }
     if (tensor.begin > header.data_bytes) {
       return fail(ErrorCode::safetensors_hole, "",
-                  {{"tensor", shortened(tensor.name)},
-                   {"bytes", tensor.begin - header.data_bytes}})
+                  {{"tensor", shortened(tensor.name)}, {"bytes", tensor.begin - header.data_bytes}})
           .value();
     }
     header.data_bytes = tensor.end;

@@ -31,8 +31,9 @@ bool is_consolidated(const SafetensorsFile& file) {
 
 /// Leaves out the second set of the same weights; returns how many files that are.
 uint64_t drop_consolidated(std::vector<SafetensorsFile>& files) {
-  const auto first = std::stable_partition(
-      files.begin(), files.end(), [](const SafetensorsFile& file) { return !is_consolidated(file); });
+  const auto first =
+      std::stable_partition(files.begin(), files.end(),
+                            [](const SafetensorsFile& file) { return !is_consolidated(file); });
   if (first == files.begin()) return 0;
   const auto count = static_cast<uint64_t>(files.end() - first);
   files.erase(first, files.end());
@@ -158,7 +159,8 @@ Result<SafetensorsIndex> read_safetensors_index(std::string_view text) {
   std::set<std::string> files;
   for (const json::Member& member : *map->as_object()) {
     const std::string* file = member.value.as_string();
-    if (file == nullptr || file->empty()) return bad_index("weight_map names something else than files");
+    if (file == nullptr || file->empty())
+      return bad_index("weight_map names something else than files");
     index.weight_map.emplace_back(member.key, *file);
     files.insert(*file);
   }
@@ -168,8 +170,8 @@ Result<SafetensorsIndex> read_safetensors_index(std::string_view text) {
   const json::Value* total = metadata == nullptr ? nullptr : metadata->find("total_size");
   if (total == nullptr) return index;
   const json::Number* number = total->as_number();
-  const bool is_size = number != nullptr && number->real >= 0 &&
-                       number->real <= static_cast<double>(kMaxApiBytes);
+  const bool is_size =
+      number != nullptr && number->real >= 0 && number->real <= static_cast<double>(kMaxApiBytes);
   if (!is_size) return bad_index("total_size is not a number of bytes");
   // Some writers divide and store 1234.0.
   index.total_bytes = number->is_integer ? number->magnitude : static_cast<uint64_t>(number->real);

@@ -92,26 +92,34 @@ constexpr RoleRow kShared[] = {
 
 /// Any part of the name that says what the tensor belongs to, in order of weight.
 constexpr RoleRow kTowers[] = {
-    {"multi_modal_projector", Role::projector}, {"mm_projector", Role::projector},
-    {"embed_vision", Role::projector},          {"embed_audio", Role::projector},
-    {"connector", Role::projector},             {"mlp1", Role::projector},
-    {"visual", Role::vision},                   {"vision_tower", Role::vision},
-    {"vision_model", Role::vision},             {"vision_encoder", Role::vision},
-    {"vit", Role::vision},                      {"image_newline", Role::vision},
-    {"audio_tower", Role::audio},               {"audio_model", Role::audio},
-    {"audio_encoder", Role::audio},             {"speech_encoder", Role::audio},
+    {"multi_modal_projector", Role::projector},
+    {"mm_projector", Role::projector},
+    {"embed_vision", Role::projector},
+    {"embed_audio", Role::projector},
+    {"connector", Role::projector},
+    {"mlp1", Role::projector},
+    {"visual", Role::vision},
+    {"vision_tower", Role::vision},
+    {"vision_model", Role::vision},
+    {"vision_encoder", Role::vision},
+    {"vit", Role::vision},
+    {"image_newline", Role::vision},
+    {"audio_tower", Role::audio},
+    {"audio_model", Role::audio},
+    {"audio_encoder", Role::audio},
+    {"speech_encoder", Role::audio},
 };
 
 constexpr std::string_view kRecurrent[] = {
-    "mamba",     "mixer",       "linear_attn", "ssm",       "conv",  "short_conv",
-    "temporal_block", "attention_recurrent", "time_mixer", "rwkv",
+    "mamba",      "mixer",          "linear_attn",         "ssm",        "conv",
+    "short_conv", "temporal_block", "attention_recurrent", "time_mixer", "rwkv",
 };
 
 /// Behind the name of a module: what a packed format stores beside, or in place of, the weight.
 constexpr std::string_view kWeightParts[] = {"weight", "qweight", "weight_packed", "trellis"};
 
-constexpr std::string_view kStackedEndings[] = {"_blocks", "_scales", "_bias", "_weight",
-                                                "_scale_inv", "_scale"};
+constexpr std::string_view kStackedEndings[] = {"_blocks", "_scales",    "_bias",
+                                                "_weight", "_scale_inv", "_scale"};
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
@@ -172,8 +180,8 @@ std::optional<Role> tower_of(const Parts& parts) {
 }
 
 bool is_norm(std::string_view part) {
-  return part.find("norm") != std::string_view::npos || part.substr(0, 3) == "ln_" || part == "ln1" ||
-         part == "ln2";
+  return part.find("norm") != std::string_view::npos || part.substr(0, 3) == "ln_" ||
+         part == "ln1" || part == "ln2";
 }
 
 /// Without what packed formats of stacked experts append: "gate_up_proj_blocks".
@@ -200,8 +208,8 @@ Role in_block(Role role, const Parts& parts) {
   return has_part(parts, "experts") ? expert_role(role, false) : role;
 }
 
-/// "out_proj" and its like: the output of attention, the lower half of a feed-forward block, or part
-/// of a recurrent mixer.
+/// "out_proj" and its like: the output of attention, the lower half of a feed-forward block, or
+/// part of a recurrent mixer.
 Role shared_role(Role attention, const Parts& parts) {
   if (has_any(parts, kRecurrent)) return Role::recurrent;
   constexpr std::string_view kBlocks[] = {"mlp", "ffn", "feed_forward"};
@@ -235,8 +243,8 @@ bool is_weight(const Parts& parts) {
 }
 
 bool is_mtp(const Parts& parts) {
-  constexpr std::string_view kNames[] = {"mtp",   "eh_proj", "enorm", "hnorm", "shared_head",
-                                         "nextn", "mtp_block"};
+  constexpr std::string_view kNames[] = {"mtp",         "eh_proj", "enorm",    "hnorm",
+                                         "shared_head", "nextn",   "mtp_block"};
   return has_any(parts, kNames);
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "import/gguf_tensors.h"
+#include "units/index.h"
 
 namespace vramgauge {
 namespace {
@@ -44,7 +45,7 @@ bool has_repacked_layout(GgmlType type) {
 
 uint64_t num_dims(const LlamaCppTensor& tensor) {
   uint64_t count = 4;
-  while (count > 1 && tensor.dims[count - 1] == 1)
+  while (count > 1 && tensor.dims[index_of(count - 1)] == 1)
     --count;
   return count;
 }
@@ -99,8 +100,8 @@ bool holds_tied_output_twice(std::string_view architecture) {
   return architecture == "gemma3n" || architecture == "gemma4";
 }
 
-/// A GPU needs its own copy of a tied output; the CPU reads the embedding, unless the matrix product
-/// wants it repacked.
+/// A GPU needs its own copy of a tied output; the CPU reads the embedding, unless the matrix
+/// product wants it repacked.
 LlamaCppWeight tied_output(const std::vector<LlamaCppTensor>& tensors, size_t embedding,
                            std::string_view architecture) {
   const LlamaCppTensor& tensor = tensors[embedding];

@@ -47,8 +47,8 @@ struct LlamaCppWeight {
   bool is_expert = false;
 };
 
-/// The weights of a model whose first `num_layers` layers are loaded; layers behind them, which only
-/// predict further tokens, are skipped. A tied output is one more weight.
+/// The weights of a model whose first `num_layers` layers are loaded; layers behind them, which
+/// only predict further tokens, are skipped. A tied output is one more weight.
 std::vector<LlamaCppWeight> llama_cpp_weights(std::string_view architecture, uint64_t num_layers,
                                               const std::vector<LlamaCppTensor>& tensors);
 

@@ -35,7 +35,9 @@ LlamaCppBuffers buffers_of(const GgufHeader& header) {
   return llama_cpp_buffers(weights).value();
 }
 
-TEST(LlamaCppWeights, TableIsComplete) { EXPECT_EQ(testing::data_table("llamacpp_weights.csv").size(), 145U); }
+TEST(LlamaCppWeights, TableIsComplete) {
+  EXPECT_EQ(testing::data_table("llamacpp_weights.csv").size(), 145U);
+}
 
 TEST(LlamaCppWeights, HeadersHoldWhatTheTableSays) {
   for (const Row& row : testing::data_table("llamacpp_weights.csv")) {

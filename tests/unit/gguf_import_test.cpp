@@ -123,7 +123,8 @@ TEST(GgufImport, RefusesWhatIsNoModelThatGenerates) {
 TEST(GgufImport, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(code_of(Header("llama").attention(0)), ErrorCode::gguf_missing_key);
   EXPECT_EQ(code_of(Header("llama").key("block_count", 0)), ErrorCode::gguf_bad_key);
-  EXPECT_EQ(code_of(Header("llama").key("block_count", uint64_t{1} << 40)), ErrorCode::gguf_bad_key);
+  EXPECT_EQ(code_of(Header("llama").key("block_count", uint64_t{1} << 40)),
+            ErrorCode::gguf_bad_key);
   EXPECT_EQ(code_of(Header("llama").key("block_count", 1)), ErrorCode::gguf_missing_tensor);
   EXPECT_EQ(code_of(Header("llama").decoder(1).attention(1)), ErrorCode::gguf_shape_conflict);
   EXPECT_EQ(code_of(Header("llama").dims(2).attention(0).dense(0)), ErrorCode::gguf_missing_tensor);
@@ -131,10 +132,8 @@ TEST(GgufImport, RefusesWhatDoesNotFitTogether) {
             ErrorCode::gguf_shape_conflict);
   EXPECT_EQ(code_of(Header("llama").dims(1).matrix("blk.0.attn_q.weight", 64, 64)),
             ErrorCode::gguf_missing_tensor);
-  EXPECT_EQ(code_of(Header("llama")
-                        .dims(1)
-                        .attention(0)
-                        .tensor("blk.0.ffn_down_exps.weight", {128, 64, 8, 1})),
+  EXPECT_EQ(code_of(Header("llama").dims(1).attention(0).tensor("blk.0.ffn_down_exps.weight",
+                                                                {128, 64, 8, 1})),
             ErrorCode::gguf_missing_key);
 }
 
@@ -177,7 +176,8 @@ TEST(GgufImport, PatternKeysOverrideTheFamily) {
   };
   EXPECT_EQ(windows_of(spec_of(base("gemma3").key("attention.sliding_window_pattern", 2))),
             (Windows{8, 0, 8}));
-  EXPECT_EQ(windows_of(spec_of(base("gemma4").list("attention.sliding_window_pattern", {false, true, true}))),
+  EXPECT_EQ(windows_of(spec_of(
+                base("gemma4").list("attention.sliding_window_pattern", {false, true, true}))),
             (Windows{0, 8, 8}));
   EXPECT_EQ(code_of(base("gemma4").list("attention.sliding_window_pattern", {true})),
             ErrorCode::gguf_bad_key)
@@ -196,16 +196,18 @@ TEST(GgufImport, ChunksOfLlama4) {
   const ModelSpec spec = spec_of(Header("llama4").decoder(5));
   for (size_t i = 0; i < 5; ++i)
     EXPECT_EQ(attention_of(spec, i).chunk_tokens, i == 3 ? 0U : 8192U) << i;
-  EXPECT_EQ(attention_of(spec_of(Header("llama4").decoder(1).key("attention.sliding_window", 0)), 0).chunk_tokens,
+  EXPECT_EQ(attention_of(spec_of(Header("llama4").decoder(1).key("attention.sliding_window", 0)), 0)
+                .chunk_tokens,
             0U);
 }
 
 TEST(GgufImport, LastLayersShareCaches) {
-  const ModelSpec spec = spec_of(Header("gemma4")
-                                     .decoder(5)
-                                     .key("attention.sliding_window", 8)
-                                     .list("attention.sliding_window_pattern", {true, false, true, true, false})
-                                     .key("attention.shared_kv_layers", 2));
+  const ModelSpec spec =
+      spec_of(Header("gemma4")
+                  .decoder(5)
+                  .key("attention.sliding_window", 8)
+                  .list("attention.sliding_window_pattern", {true, false, true, true, false})
+                  .key("attention.shared_kv_layers", 2));
   EXPECT_FALSE(attention_of(spec, 2).cache_shared_with);
   EXPECT_EQ(attention_of(spec, 3).cache_shared_with, 2U) << "the last windowed layer that stores";
   EXPECT_EQ(attention_of(spec, 4).cache_shared_with, 1U) << "the last full layer that stores";
@@ -218,7 +220,8 @@ TEST(GgufImport, LastLayersShareCaches) {
 }
 
 TEST(GgufImport, ExpertsListedOneByOne) {
-  Header header = Header("llama").dims(1).attention(0).key("expert_count", 2).key("expert_used_count", 1);
+  Header header =
+      Header("llama").dims(1).attention(0).key("expert_count", 2).key("expert_used_count", 1);
   header.matrix("blk.0.ffn_gate_inp.weight", 64, 2);
   for (const std::string expert : {"0", "1"}) {
     header.matrix("blk.0.ffn_gate." + expert + ".weight", 64, 128)

@@ -244,8 +244,7 @@ const std::map<std::string, std::set<std::string>>& expected_differences() {
       {"deepseek-v3.2", {"latent split by keys and values"}},
       // The checkpoint has 262,400 rows of 2,048, the converter keeps 262,144.
       {"gemma-3n-e4b",
-       {"matrices stacked",
-        "model.embed_tokens: 536870912 in the file, 537395200 in the preset"}},
+       {"matrices stacked", "model.embed_tokens: 536870912 in the file, 537395200 in the preset"}},
       {"gemma-4-26b-a4b",
        {"dense block beside experts", "experts' gate and up joined", "rotary table"}},
       {"llama-3.1-8b", {"rotary table"}},
@@ -261,8 +260,7 @@ TEST(GgufModel, HasTheTensorsOfThePreset) {
   for (const GgufPreset& pair : test::kGgufPresets) {
     const auto expected = expected_differences().find(pair.model);
     EXPECT_EQ(differences(lists_of(preset_spec(pair)), lists_of(header_of(pair))),
-              expected == expected_differences().end() ? std::set<std::string>()
-                                                       : expected->second)
+              expected == expected_differences().end() ? std::set<std::string>() : expected->second)
         << pair.model;
   }
 }

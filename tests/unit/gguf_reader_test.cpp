@@ -160,7 +160,8 @@ TEST(GgufReader, NamesEachMistakeInTheTensors) {
     return GgufWriter(1, 0).tensor("t", dims, type, offset).bytes();
   };
   EXPECT_EQ(code_of(one({1, 1, 1, 1, 1}, kF32)), ErrorCode::gguf_too_many_dims);
-  EXPECT_EQ(code_of(one({uint64_t{1} << 32, uint64_t{1} << 32}, kF32)), ErrorCode::gguf_size_overflow);
+  EXPECT_EQ(code_of(one({uint64_t{1} << 32, uint64_t{1} << 32}, kF32)),
+            ErrorCode::gguf_size_overflow);
   EXPECT_EQ(code_of(one({uint64_t{1} << 52}, kF32)), ErrorCode::gguf_size_overflow);
   EXPECT_EQ(code_of(one({UINT64_MAX}, kF32)), ErrorCode::gguf_size_overflow);
   EXPECT_EQ(code_of(one({32, 0}, kF32)), ErrorCode::gguf_empty_tensor);
@@ -176,7 +177,8 @@ TEST(GgufReader, MistakesSayAtWhichByte) {
   // 24 bytes of beginning, one entry of 8 + 1 + 4 + 4 bytes, then the second of the same name.
   const auto twice = read_gguf_header(GgufWriter(0, 2).u32_key("a", 1).u32_key("a", 1).bytes());
   EXPECT_EQ(argument(twice.error().front(), "byte"), 24U + 17U);
-  const auto tensor = read_gguf_header(GgufWriter(1, 1).u32_key("a", 1).tensor("t", {3}, 4, 0).bytes());
+  const auto tensor =
+      read_gguf_header(GgufWriter(1, 1).u32_key("a", 1).tensor("t", {3}, 4, 0).bytes());
   EXPECT_EQ(argument(tensor.error().front(), "byte"), 24U + 17U);
 }
 
@@ -215,7 +217,8 @@ TEST(GgufReader, TextIsAlwaysUtf8) {
     return std::string(*read_gguf_header(GgufWriter(0, 1).text_key("general.name", text).bytes())
                             ->text("general.name"));
   };
-  EXPECT_EQ(read("caf\xC3\xA9 \xE6\xA8\xA1 \xF0\x9F\x98\x80"), "caf\xC3\xA9 \xE6\xA8\xA1 \xF0\x9F\x98\x80");
+  EXPECT_EQ(read("caf\xC3\xA9 \xE6\xA8\xA1 \xF0\x9F\x98\x80"),
+            "caf\xC3\xA9 \xE6\xA8\xA1 \xF0\x9F\x98\x80");
   EXPECT_EQ(read("a\xFF\xC3z\xC0\xAF\xED\xA0\x80"), "a??z?????");
 }
 

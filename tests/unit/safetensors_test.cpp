@@ -49,14 +49,15 @@ TEST(SafetensorsHeader, IsReadInTheOrderOfItsData) {
 // Element sizes of the format's types: safetensors/src/tensor.rs.
 TEST(SafetensorsHeader, KnowsEveryType) {
   const std::pair<const char*, uint64_t> kBytesOf24[] = {
-      {"BOOL", 24}, {"F4", 12},      {"F6_E2M3", 18},     {"F6_E3M2", 18},     {"U8", 24},
-      {"I8", 24},   {"F8_E5M2", 24}, {"F8_E4M3", 24},     {"F8_E8M0", 24},     {"F8_E4M3FNUZ", 24},
-      {"I16", 48},  {"U16", 48},     {"F16", 48},         {"BF16", 48},        {"F8_E5M2FNUZ", 24},
-      {"I32", 96},  {"U32", 96},     {"F32", 96},         {"C64", 192},        {"F64", 192},
+      {"BOOL", 24}, {"F4", 12},      {"F6_E2M3", 18}, {"F6_E3M2", 18}, {"U8", 24},
+      {"I8", 24},   {"F8_E5M2", 24}, {"F8_E4M3", 24}, {"F8_E8M0", 24}, {"F8_E4M3FNUZ", 24},
+      {"I16", 48},  {"U16", 48},     {"F16", 48},     {"BF16", 48},    {"F8_E5M2FNUZ", 24},
+      {"I32", 96},  {"U32", 96},     {"F32", 96},     {"C64", 192},    {"F64", 192},
       {"I64", 192}, {"U64", 192},
   };
   for (const auto& [dtype, bytes] : kBytesOf24) {
-    const auto header = read_safetensors_header(file_of("{" + entry("t", dtype, "4,6", 0, bytes) + "}"));
+    const auto header =
+        read_safetensors_header(file_of("{" + entry("t", dtype, "4,6", 0, bytes) + "}"));
     EXPECT_TRUE(header) << dtype;
   }
 }
@@ -88,8 +89,9 @@ TEST(SafetensorsHeader, NamesEachMistake) {
   EXPECT_EQ(code_of("{" + entry("a", "U8", "4", 1, 5) + "}"), ErrorCode::safetensors_hole);
   EXPECT_EQ(code_of("{" + entry("a", "U8", "4", 0, 4) + "," + entry("a", "U8", "4", 4, 8) + "}"),
             ErrorCode::safetensors_duplicate);
-  EXPECT_EQ(code_of("{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}"),
-            ErrorCode::json_duplicate_key);
+  EXPECT_EQ(
+      code_of("{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}"),
+      ErrorCode::json_duplicate_key);
 }
 
 TEST(SafetensorsHeader, SaysHowMuchItNeeds) {
@@ -103,8 +105,9 @@ TEST(SafetensorsHeader, SaysHowMuchItNeeds) {
   EXPECT_EQ(safetensors_header_length("<!doctype html>").error().front().code,
             ErrorCode::safetensors_header_too_large);
   // 100,000,001 bytes of header: one more than the format allows.
-  EXPECT_EQ(safetensors_header_length(std::string("\x01\xE1\xF5\x05\0\0\0\0", 8)).error().front().code,
-            ErrorCode::safetensors_header_too_large);
+  EXPECT_EQ(
+      safetensors_header_length(std::string("\x01\xE1\xF5\x05\0\0\0\0", 8)).error().front().code,
+      ErrorCode::safetensors_header_too_large);
   EXPECT_TRUE(safetensors_header_length(std::string("\x00\xE1\xF5\x05\0\0\0\0", 8)));
 }
 
@@ -125,7 +128,8 @@ TEST(SafetensorsIndex, ListsFilesAndTotal) {
   ASSERT_TRUE(index);
   EXPECT_EQ(index->total_bytes, 128U);
   EXPECT_EQ(index->files, (std::vector<std::string>{"model-1.safetensors", "model-2.safetensors"}));
-  EXPECT_EQ(read_safetensors_index(R"({"metadata":{"total_size":128.0},"weight_map":{"a":"b"}})")->total_bytes,
+  EXPECT_EQ(read_safetensors_index(R"({"metadata":{"total_size":128.0},"weight_map":{"a":"b"}})")
+                ->total_bytes,
             128U);
   for (const char* wrong : {"{}", R"({"weight_map":{}})", R"({"weight_map":{"a":1}})", "[]",
                             R"({"weight_map":{"a":"b"},"metadata":{"total_size":-1}})",
@@ -138,9 +142,10 @@ TEST(SafetensorsIndex, ListsFilesAndTotal) {
 
 TEST(SafetensorsFiles, AreJoined) {
   const auto index = read_safetensors_index(kIndex).value();
-  const auto joined = join_safetensors({shard("x/model-2.safetensors", {"lm_head.weight"}),
-                                        shard("model-1.safetensors", {"model.embed_tokens.weight"})},
-                                       &index);
+  const auto joined =
+      join_safetensors({shard("x/model-2.safetensors", {"lm_head.weight"}),
+                        shard("model-1.safetensors", {"model.embed_tokens.weight"})},
+                       &index);
   ASSERT_TRUE(joined);
   EXPECT_EQ(joined->total_bytes, 128U);
   EXPECT_TRUE(joined->warnings.empty());
@@ -173,13 +178,15 @@ std::vector<ErrorCode> warnings_of(const SafetensorsCheckpoint& checkpoint) {
 }
 
 TEST(SafetensorsFiles, SecondSetOfTheSameWeightsIsLeftOut) {
-  const auto joined = join_safetensors({shard("consolidated.safetensors", {"tok_embeddings.weight"}),
-                                        shard("model.safetensors", {"model.embed_tokens.weight"})},
-                                       nullptr);
+  const auto joined =
+      join_safetensors({shard("consolidated.safetensors", {"tok_embeddings.weight"}),
+                        shard("model.safetensors", {"model.embed_tokens.weight"})},
+                       nullptr);
   ASSERT_TRUE(joined);
   EXPECT_EQ(joined->total_bytes, 64U);
   EXPECT_EQ(warnings_of(*joined), std::vector{ErrorCode::safetensors_duplicates_ignored});
-  const auto alone = join_safetensors({shard("consolidated.safetensors", {"tok_embeddings.weight"})}, nullptr);
+  const auto alone =
+      join_safetensors({shard("consolidated.safetensors", {"tok_embeddings.weight"})}, nullptr);
   EXPECT_EQ(alone->total_bytes, 64U);
   EXPECT_TRUE(alone->warnings.empty());
 }
@@ -194,7 +201,8 @@ TEST(SafetensorsFiles, TiedOutputIsNotLoaded) {
 }
 
 TEST(SafetensorsFiles, IndexAndFilesMayDisagree) {
-  const auto index = read_safetensors_index(R"({"metadata":{"total_size":1},"weight_map":{"a":"m"}})").value();
+  const auto index =
+      read_safetensors_index(R"({"metadata":{"total_size":1},"weight_map":{"a":"m"}})").value();
   const auto joined = join_safetensors({shard("m", {"a"})}, &index);
   ASSERT_TRUE(joined);
   EXPECT_EQ(joined->total_bytes, 64U);
@@ -202,11 +210,11 @@ TEST(SafetensorsFiles, IndexAndFilesMayDisagree) {
 }
 
 TEST(SafetensorsFiles, AdaptersAreFlagged) {
-  const auto joined = join_safetensors(
-      {shard("adapter_model.safetensors",
-             {"base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight",
-              "base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight"})},
-      nullptr);
+  const auto joined =
+      join_safetensors({shard("adapter_model.safetensors",
+                              {"base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight",
+                               "base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight"})},
+                       nullptr);
   EXPECT_EQ(joined->num_adapter_tensors, 2U);
   EXPECT_EQ(warnings_of(*joined), std::vector{ErrorCode::safetensors_adapter});
 }
@@ -267,7 +275,8 @@ constexpr NameCase kNames[] = {
     {"backbone.layers.5.mixer.out_proj.weight", TensorRole::recurrent, 5, true},
     {"backbone.layers.5.mixer.up_proj.weight", TensorRole::mlp_up, 5, true},
     {"backbone.embeddings.weight", TensorRole::embedding, -1, true},
-    {"model.language_model.layers.5.self_attn.o_proj.weight", TensorRole::attention_output, 5, true},
+    {"model.language_model.layers.5.self_attn.o_proj.weight", TensorRole::attention_output, 5,
+     true},
     {"model.visual.blocks.3.attn.qkv.weight", TensorRole::vision, -1, true},
     {"vision_tower.encoder.layers.3.self_attn.q_proj.weight", TensorRole::vision, -1, true},
     {"multi_modal_projector.linear_1.weight", TensorRole::projector, -1, true},
