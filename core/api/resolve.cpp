@@ -167,6 +167,10 @@ Result<WeightFormat> resolve_format(const Catalogue& catalogue, const LoadedMode
     if (!own) return fail(std::move(own.error()));
     id = *own;
   }
+  if (std::optional<WeightFormat> average = parse_bits_per_weight(id)) {
+    scenario.weight_format = average->id;
+    return std::move(*average);
+  }
   const CatalogueEntry* entry = catalogue.formats().find(id);
   if (entry == nullptr) return unknown(ErrorCode::catalogue_unknown_format, path, id);
   if (scenario.weight_format != kAuto) scenario.weight_format = entry->id;
@@ -212,7 +216,11 @@ Result<const LoadedModel*> Models::load(const Catalogue& catalogue, const Scenar
       return fail(std::move(imported.error()));
     }
     locate(imported->warnings, *config, scenario.model_config, paths.config);
-    config_model_ = loaded_model(std::move(*imported));
+    std::unique_ptr<LoadedModel> model = loaded_model(std::move(*imported));
+    if (!model->parameters.total.valid()) {
+      return fail(ErrorCode::value_overflow, paths.config, {{"what", "The parameter count"}});
+    }
+    config_model_ = std::move(model);
     config_model_->quant_method = quant_method_of(*config, nullptr);
     config_text_ = scenario.model_config;
     return config_model_.get();
@@ -287,6 +295,7 @@ Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scena
       error.path = path + "/cache_type_k";
   }
   out.cache = collect.take(std::move(cache));
+  for (Diagnostic& note : out.cache.notes) note.path = path + note.path;
   if (!collect.errors.empty()) return fail(std::move(collect.errors));
   return out;
 }

@@ -157,7 +157,10 @@ Answer Session::State::estimate(const Scenario& asked) {
   model.intermediate_size = active_intermediate_size(loaded.spec);
   Result<Breakdown> breakdown =
       estimate_generic(scenario, model, resolved->hardware, resolved->constants);
-  if (!breakdown) return fail(std::move(breakdown.error()));
+  if (!breakdown) {
+    for (Diagnostic& error : breakdown.error()) error.path = "/scenario" + error.path;
+    return fail(std::move(breakdown.error()));
+  }
 
   explain(*breakdown, *resolved, model);
   Diagnostics warnings = loaded.warnings;

@@ -1,6 +1,9 @@
 #include "api/write.h"
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "model/cache_bytes.h"
 #include "report/arithmetic.h"
@@ -141,6 +144,52 @@ json::Value kv_json(const ModelSpec& spec) {
   return out;
 }
 
+/// What kind of mixer, with the numbers that people know it by.
+json::Value mixer_json(const Mixer& mixer) {
+  json::Value out = json::Value::object();
+  if (const auto* attention = std::get_if<Attention>(&mixer)) {
+    out.set("kind", "attention");
+    out.set("num_heads", attention->num_heads);
+    out.set("num_kv_heads", attention->num_kv_heads);
+    out.set("head_dim", attention->head_dim);
+    out.set("window_tokens", attention->window_tokens);
+    out.set("chunk_tokens", attention->chunk_tokens);
+  } else if (const auto* latent = std::get_if<LatentAttention>(&mixer)) {
+    out.set("kind", "latent");
+    out.set("num_heads", latent->num_heads);
+    out.set("kv_lora_rank", latent->kv_lora_rank);
+    out.set("qk_rope_head_dim", latent->qk_rope_head_dim);
+  } else {
+    out.set("kind", std::holds_alternative<CompressedAttention>(mixer) ? "compressed" : "recurrent");
+  }
+  return out;
+}
+
+/// Equal mixers counted, in the order in which the first of each occurs.
+json::Value mixers_json(const ModelSpec& spec) {
+  std::vector<std::pair<std::string, uint64_t>> counted;
+  std::vector<json::Value> kinds;
+  for (const Layer& layer : spec.layers) {
+    for (const Mixer& mixer : layer.mixers) {
+      json::Value kind = mixer_json(mixer);
+      const std::string key = json::write(kind);
+      const auto known = std::find_if(counted.begin(), counted.end(), [&](const auto& one) { return one.first == key; });
+      if (known != counted.end()) {
+        ++known->second;
+        continue;
+      }
+      counted.emplace_back(key, 1);
+      kinds.push_back(std::move(kind));
+    }
+  }
+  json::Value list = json::Value::array();
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i].set("layers", counted[i].second);
+    list.push(std::move(kinds[i]));
+  }
+  return list;
+}
+
 json::Value assumptions_json(const ModelSpec& spec) {
   json::Value list = json::Value::array();
   for (const auto& [key, value] : spec.assumptions) {
@@ -206,6 +255,7 @@ json::Value write_model(const LoadedModel& model) {
   out.set("max_context_tokens", model.spec.max_context_tokens);
   out.set("parameters", parameters_json(model.parameters));
   out.set("kv", kv_json(model.spec));
+  out.set("mixers", mixers_json(model.spec));
   out.set("assumptions", assumptions_json(model.spec));
   return out;
 }

@@ -235,15 +235,28 @@ uint64_t prefill_tokens(const Scenario& scenario) {
   return scenario.prefill_tokens == 0 ? scenario.context_tokens : scenario.prefill_tokens;
 }
 
+namespace {
+
+uint64_t ffn_width(const Ffn& ffn) {
+  if (const auto* dense = std::get_if<DenseFfn>(&ffn)) return dense->intermediate_size;
+  const auto* moe = std::get_if<MoeFfn>(&ffn);
+  return moe == nullptr ? 0 : moe->num_experts_per_tok * moe->moe_intermediate_size + moe->shared_intermediate_size;
+}
+
+/// Channels of a state-space mixer, which in a layer without a feed-forward is the widest activation.
+uint64_t state_width(const Mixer& mixer) {
+  if (const auto* mamba = std::get_if<Mamba1>(&mixer)) return mamba->d_inner;
+  const auto* mamba2 = std::get_if<Mamba2>(&mixer);
+  return mamba2 == nullptr ? 0 : mamba2->num_heads * mamba2->head_dim;
+}
+
+}  // namespace
+
 uint64_t active_intermediate_size(const ModelSpec& spec) {
   uint64_t widest = 0;
   for (const Layer& layer : spec.layers) {
-    if (const auto* dense = std::get_if<DenseFfn>(&layer.ffn))
-      widest = std::max(widest, dense->intermediate_size);
-    if (const auto* moe = std::get_if<MoeFfn>(&layer.ffn)) {
-      widest = std::max(widest, moe->num_experts_per_tok * moe->moe_intermediate_size +
-                                    moe->shared_intermediate_size);
-    }
+    widest = std::max(widest, ffn_width(layer.ffn));
+    for (const Mixer& mixer : layer.mixers) widest = std::max(widest, state_width(mixer));
   }
   return widest;
 }

@@ -1,5 +1,6 @@
 // DeepSeek-V4: a window of single-head latents beside compressed ones, and hyper-connections.
 #include "import/hf_families_special.h"
+#include "units/index.h"
 
 namespace vramgauge::hf {
 namespace {
@@ -82,7 +83,7 @@ Parts read_parts(Import& import, const Traits& traits, uint64_t num_layers) {
 
 void fill_layer(Layer& layer, const Parts& parts, uint64_t index, uint64_t vocab, uint64_t hidden) {
   CompressedAttention attention = parts.attention;
-  attention.compress_ratio = index < parts.ratios.size() ? parts.ratios[index] : 0;
+  attention.compress_ratio = index < parts.ratios.size() ? parts.ratios[index_of(index)] : 0;
   if (attention.compress_ratio == kIndexedRatio) attention.indexer = parts.indexer;
   MoeFfn moe = parts.moe;
   const bool is_hashed = index < parts.num_hash_layers;
@@ -126,7 +127,7 @@ void build_deepseek_v4(Import& import, const Traits& traits) {
   ModelSpec& spec = import.spec;
   spec.layers = make_layers(import, traits, num_layers);
   for (uint64_t i = 0; i < num_layers; ++i)
-    fill_layer(spec.layers[i], parts, i, spec.vocab_size, spec.hidden_size);
+    fill_layer(spec.layers[index_of(i)], parts, i, spec.vocab_size, spec.hidden_size);
   for (uint64_t i = 0; i < num_mtp; ++i)
     spec.mtp_layers.push_back(make_mtp_layer(import, traits, parts, num_layers + i));
   add_stream_head(spec.extras, parts.streams, spec.hidden_size);

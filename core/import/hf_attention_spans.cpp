@@ -1,5 +1,6 @@
 // What each attention layer keeps: the whole context, a sliding window or a chunk.
 #include "import/hf_families.h"
+#include "units/index.h"
 
 namespace vramgauge::hf {
 namespace {
@@ -38,7 +39,7 @@ uint64_t read_period(ConfigView& view, uint64_t fallback) {
   if (value == nullptr) return fallback;
   const std::string* letters = value->as_string();
   if (letters == nullptr) return view.u64_or("sliding_window_pattern", fallback, kLayerRange);
-  const bool is_period = letters->size() >= 1 && letters->find('G') == letters->size() - 1 &&
+  const bool is_period = !letters->empty() && letters->find('G') == letters->size() - 1 &&
                          letters->find_first_not_of("LG") == std::string::npos;
   if (is_period) return letters->size();
   view.error(ErrorCode::model_unknown_layer_type, "sliding_window_pattern",
@@ -91,7 +92,7 @@ std::vector<LayerSpan> read_spans(Import& import, const Traits& traits, uint64_t
       traits.window == WindowRule::upper ? view.u64_or("max_window_layers", 0) : 0;
   const uint64_t period = read_period(view, traits.window_period == 0 ? 1 : traits.window_period);
   for (uint64_t layer = 0; layer < num_layers; ++layer) {
-    if (is_windowed(traits.window, layer, first, period)) spans[layer].window_tokens = window;
+    if (is_windowed(traits.window, layer, first, period)) spans[index_of(layer)].window_tokens = window;
   }
   return spans;
 }

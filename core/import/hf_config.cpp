@@ -69,8 +69,8 @@ constexpr ArchitectureName kByArchitecture[] = {
 };
 
 std::string decoder_model_type(const json::Value& config, const TextPart& text) {
-  const std::string own = string_member(*text.value, "model_type");
-  const std::string root = string_member(config, "model_type");
+  std::string own = string_member(*text.value, "model_type");
+  std::string root = string_member(config, "model_type");
   const std::string written = own.empty() ? root : own;
   for (const json::Value* object : {text.value, &config}) {
     const std::string architecture = first_architecture(*object);
@@ -148,6 +148,39 @@ void read_common(Import& import) {
   }
 }
 
+/// The rotary kind of a set of rotary parameters: "llama3", "proportional", ...
+std::string rope_kind(const json::Value& parameters) {
+  const std::string kind = string_member(parameters, "rope_type");
+  return kind.empty() ? string_member(parameters, "type") : kind;
+}
+
+/// Whether any set of rotary parameters is of a kind that llama.cpp keeps factors for. Gemma 4 has one
+/// set per layer type.
+bool has_rope_factors(const json::Value& config) {
+  for (std::string_view key : {"rope_scaling", "rope_parameters"}) {
+    const json::Value* parameters = config.find(key);
+    if (parameters == nullptr || parameters->as_object() == nullptr) continue;
+    if (rope_kind(*parameters) == "llama3") return true;
+    for (const json::Member& member : *parameters->as_object()) {
+      if (rope_kind(member.value) == "proportional") return true;
+    }
+  }
+  return false;
+}
+
+/// llama.cpp conversion (convert_hf_to_gguf.py, generate_extra_tensors): one fp32 factor per pair of
+/// dimensions of the widest rotated head.
+uint64_t rope_factor_elements(const json::Value& text_config, const ModelSpec& spec) {
+  if (!has_rope_factors(text_config)) return 0;
+  uint64_t widest = 0;
+  for (const Layer& layer : spec.layers) {
+    for (const Mixer& mixer : layer.mixers) {
+      if (const auto* attention = std::get_if<Attention>(&mixer)) widest = std::max(widest, attention->head_dim);
+    }
+  }
+  return widest / 2;
+}
+
 void finish(Import& import, const Family* family) {
   read_common(import);
   check_unread(import, import.text(), family != nullptr);
@@ -175,12 +208,14 @@ Result<ImportedModel> import_text(const json::Value& config, const json::Value* 
       family != nullptr && family->build != nullptr ? family->build : build_decoder;
   build(import, traits);
   if (!import.failed()) add_towers(import);
+  if (!import.failed()) add_rotary_tables(import);
   if (family == nullptr) {
     import.text().warn(ErrorCode::model_unlisted_architecture, "model_type",
                        {{ "model_type",
                           model_type }});
   }
   finish(import, family);
+  import.spec.rope_factor_elements = rope_factor_elements(*text.value, import.spec);
   if (import.failed()) return fail(std::move(import.errors));
   return ImportedModel{std::move(import.spec), std::move(import.notes.warnings)};
 }

@@ -175,5 +175,7 @@ void add_mtp_layers(Import& import, const Traits& traits);
 
 /// Vision and audio towers, encoders and projectors (hf_towers.cpp); called after the decoder.
 void add_towers(Import& import);
+/// Tables of rotary settings (hf_rotary.cpp); called after the decoder.
+void add_rotary_tables(Import& import);
 
 }  // namespace vramgauge::hf

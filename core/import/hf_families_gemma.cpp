@@ -1,6 +1,7 @@
 // Gemma 3n and Gemma 4: shared caches, two kinds of heads, inputs per layer.
 #include "import/hf_families_adjust.h"
 #include "import/hf_families_special.h"
+#include "units/index.h"
 
 namespace vramgauge::hf {
 namespace {
@@ -18,14 +19,15 @@ void share_caches(Import& import, const std::vector<LayerSpan>& spans) {
   const uint64_t first_shared = num_layers - num_shared;
   for (uint64_t i = first_shared; i < num_layers; ++i) {
     uint64_t source = first_shared;
-    while (source > 0 && (spans[source - 1].window_tokens != 0) != (spans[i].window_tokens != 0))
+    while (source > 0 && (spans[index_of(source - 1)].window_tokens != 0) !=
+                             (spans[index_of(i)].window_tokens != 0))
       --source;
     if (source == 0) {
       import.text().bad_pattern("num_kv_shared_layers", num_layers,
                                 "no earlier layer of the same kind");
       return;
     }
-    std::get<Attention>(spec.layers[i].mixers.front()).cache_shared_with = source - 1;
+    std::get<Attention>(spec.layers[index_of(i)].mixers.front()).cache_shared_with = source - 1;
   }
 }
 

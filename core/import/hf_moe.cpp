@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "import/hf_families.h"
+#include "units/index.h"
 
 namespace vramgauge::hf {
 namespace {
@@ -30,7 +31,7 @@ std::optional<std::vector<uint64_t>> parse_enumeration(const std::string& text) 
 std::vector<bool> mask_of(const std::vector<uint64_t>& layers, uint64_t num_layers) {
   std::vector<bool> mask(static_cast<size_t>(num_layers), false);
   for (const uint64_t layer : layers) {
-    if (layer < num_layers) mask[layer] = true;
+    if (layer < num_layers) mask[index_of(layer)] = true;
   }
   return mask;
 }

@@ -107,6 +107,12 @@ class Converter {
     add_matrix("output", spec_.hidden_size, spec_.vocab_size);
   }
 
+  /// The table of rotary factors, which the converter makes: a vector, never quantised.
+  void add_rope_factors() {
+    if (spec_.rope_factor_elements == 0) return;
+    tensors_.push_back({"rope_freqs.weight", {spec_.rope_factor_elements, 1, 1, 1}, RoleGroup::attention});
+  }
+
   std::vector<GgufTensor> take() { return std::move(tensors_); }
 
  private:
@@ -232,6 +238,7 @@ std::vector<GgufTensor> gguf_tensors(const std::vector<WeightTensor>& tensors,
   for (const WeightTensor& tensor : tensors)
     converter.convert(tensor);
   converter.add_untied_head();
+  converter.add_rope_factors();
   return converter.take();
 }
 

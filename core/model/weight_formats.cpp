@@ -3,84 +3,13 @@
 #include <algorithm>
 
 #include "model/gguf_mix_tensors.h"
+#include "model/weight_tally.h"
 
 namespace vramgauge {
 namespace {
 
-/// Sums as they grow, opened once at the end.
-class Tally {
- public:
-  void add(RoleGroup group, const std::string& storage, CheckedU64 elements, CheckedU64 bytes) {
-    const auto index = static_cast<size_t>(group);
-    group_elements_[index] += elements;
-    group_bytes_[index] += bytes;
-    Line& line = line_of(storage);
-    line.elements += elements;
-    line.bytes += bytes;
-    line.has_group[index] = true;
-  }
-
-  /// Nothing when a sum overflowed or passes kMaxApiBytes.
-  std::optional<FormattedWeights> finish() const {
-    FormattedWeights result;
-    CheckedU64 total;
-    CheckedU64 elements;
-    for (const Line& line : lines_) {
-      total += line.bytes;
-      elements += line.elements;
-      if (!append(line, result)) return std::nullopt;
-    }
-    for (size_t i = 0; i < kNumRoleGroups; ++i) {
-      result.bytes_by_group[i] = Bytes(group_bytes_[i].value_or(0));
-      result.elements_by_group[i] = group_elements_[i].value_or(0);
-    }
-    const std::optional<Bytes> bytes = bytes_of(total);
-    if (!bytes || !elements.valid()) return std::nullopt;
-    result.total = *bytes;
-    result.elements = elements.value_or(0);
-    return result;
-  }
-
- private:
-  struct Line {
-    std::string storage;
-    CheckedU64 elements;
-    CheckedU64 bytes;
-    std::array<bool, kNumRoleGroups> has_group{};
-  };
-
-  static bool append(const Line& line, FormattedWeights& result) {
-    const std::optional<Bytes> bytes = bytes_of(line.bytes);
-    if (!bytes || !line.elements.valid()) return false;
-    StorageLine out{line.storage, {}, line.elements.value_or(0), *bytes};
-    for (size_t i = 0; i < kNumRoleGroups; ++i) {
-      if (line.has_group[i]) out.groups.push_back(static_cast<RoleGroup>(i));
-    }
-    result.lines.push_back(std::move(out));
-    return true;
-  }
-
-  Line& line_of(const std::string& storage) {
-    const auto found = std::find_if(lines_.begin(), lines_.end(),
-                                    [&](const Line& line) { return line.storage == storage; });
-    if (found != lines_.end()) return *found;
-    lines_.push_back(Line{storage, {}, {}, {}});
-    return lines_.back();
-  }
-
-  std::vector<Line> lines_;
-  std::array<CheckedU64, kNumRoleGroups> group_elements_{};
-  std::array<CheckedU64, kNumRoleGroups> group_bytes_{};
-};
-
-tl::unexpected<Diagnostics> overflow(const WeightFormat& format) {
-  return fail(ErrorCode::value_overflow, {}, {{"what", "the size of the weights in " + format.id}});
-}
-
-Result<FormattedWeights> finished(const Tally& tally, const WeightFormat& format) {
-  std::optional<FormattedWeights> result = tally.finish();
-  if (!result) return overflow(format);
-  return std::move(*result);
+Result<FormattedWeights> finished(const WeightTally& tally, const WeightFormat& format) {
+  return tally.finish(format.id);
 }
 
 // Ideal
@@ -88,8 +17,8 @@ Result<FormattedWeights> finished(const Tally& tally, const WeightFormat& format
 Result<FormattedWeights> format_ideal(const std::vector<WeightTensor>& tensors,
                                       const ModelSpec& spec, const WeightFormat& format,
                                       const IdealLayout& layout) {
-  Tally tally;
-  const std::string storage = std::to_string(layout.bits) + "-bit";
+  WeightTally tally;
+  const std::string storage = layout.bits.text() + "-bit";
   const auto add = [&](RoleGroup group, CheckedU64 elements) {
     tally.add(group, storage, elements, ceil_div(elements * layout.bits, uint64_t{8}));
   };
@@ -103,27 +32,12 @@ Result<FormattedWeights> format_ideal(const std::vector<WeightTensor>& tensors,
     if (elements[i] == CheckedU64(uint64_t{0})) continue;
     add(static_cast<RoleGroup>(i), elements[i]);
   }
-  return finished(tally, format);
+  Result<FormattedWeights> weights = finished(tally, format);
+  if (weights) weights->basis = Basis::assumed;
+  return weights;
 }
 
 // Grouped
-
-/// Width of what a format leaves alone: the dtype of the checkpoint.
-GroupedLayout native_layout(const ModelSpec& spec) {
-  GroupedLayout layout;
-  layout.bits = spec.dtype == "float32" ? 32 : 16;
-  return layout;
-}
-
-std::string storage_name(const GroupedLayout& layout) {
-  std::string name = std::to_string(layout.bits) + "-bit";
-  if (layout.group_size > 0) name += " g" + std::to_string(layout.group_size);
-  if (layout.block_rows > 0) {
-    name += " " + std::to_string(layout.block_rows) + "x" + std::to_string(layout.block_cols);
-  }
-  if (layout.per_row_bits > 0) name += " per row";
-  return name;
-}
 
 bool fills_words(const GroupedLayout& layout, const WeightTensor& tensor) {
   return tensor.cols % layout.in_multiple == 0 && tensor.rows % layout.out_multiple == 0;
@@ -216,7 +130,7 @@ class GroupedFormatter {
   const WeightFormat& format_;
   const GroupedLayout& layout_;
   GroupedLayout native_;
-  Tally tally_;
+  WeightTally tally_;
   uint64_t num_kept_ = 0;
 };
 
@@ -241,7 +155,7 @@ bool has_mtp(const std::vector<WeightTensor>& tensors) {
 }
 
 /// Towers are a second file (mmproj) that stays at 16 bits, its vectors at 32.
-bool add_towers(const std::vector<WeightTensor>& tensors, Tally& tally) {
+bool add_towers(const std::vector<WeightTensor>& tensors, WeightTally& tally) {
   bool found = false;
   for (const WeightTensor& tensor : tensors) {
     if (!is_tower(tensor)) continue;
@@ -293,7 +207,7 @@ Result<FormattedWeights> format_gguf(const std::vector<WeightTensor>& tensors,
       mix != nullptr ? choose_gguf_types(mix->mix, facts, listed)
                      : choose_pure_gguf_types(block->type, facts.wide, listed);
   if (!choices) return fail(choices.error());
-  Tally tally;
+  WeightTally tally;
   uint64_t num_fallbacks = 0;
   for (size_t i = 0; i < listed.size(); ++i) {
     const GgufChoice& choice = (*choices)[i];

@@ -17,6 +17,7 @@
 #include "specs/breakdown.h"
 #include "specs/model_spec.h"
 #include "units/bytes.h"
+#include "units/decimal.h"
 #include "units/error.h"
 #include "units/ggml_types.h"
 #include "units/json.h"
@@ -47,7 +48,7 @@ FormatPart format_part_of(TensorRole role);
 
 /// Every parameter at the same width: parameters x bits / 8, norms and embeddings included.
 struct IdealLayout {
-  uint64_t bits = 0;
+  Decimal bits;
 };
 
 /// What a quantiser does with a matrix whose features are not the multiples it needs.
@@ -122,6 +123,10 @@ struct WeightFormat {
 
 /// Reads one entry; errors carry pointers below `path`.
 Result<WeightFormat> parse_weight_format(const json::Value& entry, std::string path = {});
+
+/// A format that is only an average, such as "4.85bpw": every parameter at that many bits, 0 to 64.
+/// Nothing for any other text.
+std::optional<WeightFormat> parse_bits_per_weight(std::string_view id);
 
 /// Fills the layouts of parts that are stored in another format of `formats`. An entry that names
 /// an unknown format, or one that is not grouped, is reported.

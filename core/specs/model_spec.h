@@ -287,6 +287,15 @@ struct Tower {
   bool is_counted = true;
 };
 
+/// A table of cosines and sines that engines compute for one rotary setting, in the dtype the model
+/// runs in.
+struct RotaryTable {
+  uint64_t rows = 0;
+  uint64_t dim = 0;
+  /// Of layers that see only a window, where these have a setting of their own.
+  bool is_local = false;
+};
+
 /// Everything about a model that memory depends on.
 struct ModelSpec {
   std::string name;
@@ -300,6 +309,8 @@ struct ModelSpec {
   std::vector<Layer> layers;
   std::vector<Layer> mtp_layers;
   std::vector<Tower> towers;
+  /// One per distinct rotary setting; empty where positions are learned, biased or none.
+  std::vector<RotaryTable> rotary_tables;
   /// Embeddings, final norms, heads and whatever else is not in a layer is derived from these:
   uint64_t embedding_dim = 0;  ///< 0 = hidden_size
   uint64_t position_embeddings = 0;  ///< learned positions; 0 = none
@@ -311,6 +322,9 @@ struct ModelSpec {
   std::optional<uint64_t> num_parameters;
   /// Tokens of the encoder that cross-attention layers cache per request (mllama, encoder-decoder).
   uint64_t cross_tokens = 0;
+  /// Elements of the table of rotary factors that llama.cpp's converter adds to a file: a frequency each
+  /// for the scaled rotary embeddings of Llama 3 and the proportional ones of Gemma 4; 0 = none.
+  uint64_t rope_factor_elements = 0;
   /// dtype that the checkpoint stores: "bfloat16", "float16", "float32"; empty when unknown.
   std::string dtype;
   /// Defaults that were used because the configuration leaves a key out: key and value.

@@ -60,7 +60,6 @@ bool is_rotary_table(const ListedTensor& listed) {
 uint64_t listed_weight_bytes(const ListedModel& model, const std::string& quant) {
   uint64_t bytes = 0;
   for (const ListedTensor& listed : model.tensors) {
-    if (is_rotary_table(listed)) continue;
     bytes += test::listed_bytes(listed.tensor, listed.types.at(quant));
   }
   return bytes;

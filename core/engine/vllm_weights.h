@@ -1,0 +1,83 @@
+// What vLLM holds after loading a model, on one rank: the figure of its log line "Model loading
+// took". That is PyTorch's allocated memory, so besides the parameters it counts the allocator's
+// rounding, the rotary tables and whatever workspaces exist by then. Rules as of vLLM 0.19 on CUDA.
+#pragma once
+
+#include <vector>
+
+#include "model/placement.h"
+#include "specs/model_spec.h"
+#include "units/bytes.h"
+#include "units/error.h"
+
+namespace vramgauge {
+
+/// How vLLM keeps the matrices of one linear layer after loading. The default is a plain 16-bit
+/// dtype.
+struct VllmStorage {
+  /// Of one code.
+  uint64_t bits = 16;
+  /// Input features that share a 16-bit scale; 0 = none.
+  uint64_t group_size = 0;
+  uint64_t group_scale_bits = 16;
+  /// Packed zeros, as wide as a code, one per group and output feature. Symmetric checkpoints of
+  /// GPTQ hold them although nothing reads them.
+  bool has_zeros = false;
+  bool is_symmetric = true;
+  /// A sorted group index and its permutation, 32 bits each per input feature.
+  bool has_act_order = false;
+  /// fp32 beside each output feature (compressed-tensors, whatever the checkpoint's dtype).
+  bool has_row_scales = false;
+  /// Tiles that share an fp32 scale; 0 = none.
+  uint64_t block_rows = 0;
+  uint64_t block_cols = 0;
+  /// One fp32 scale per matrix.
+  bool has_matrix_scale = false;
+  /// Packed integers, which loading brings into the order of a kernel (GPTQ, compressed-tensors).
+  bool is_packed = false;
+
+  friend bool operator==(const VllmStorage&, const VllmStorage&) = default;
+};
+
+/// What is loaded, and how.
+struct VllmModel {
+  const ModelSpec* spec = nullptr;
+  /// weight_tensors(*spec).
+  const std::vector<WeightTensor>* tensors = nullptr;
+  /// One per tensor; vectors are always plain.
+  std::vector<VllmStorage> storage;
+  /// Compute capability 9.0, which has a kernel of its own for packed integers.
+  bool is_hopper = false;
+  /// Of plain tensors and rotary tables: 2, or 4 with --dtype float32.
+  uint64_t dtype_bytes = 2;
+  /// --cpu-offload-gb: weights of decoder layers that stay in host memory, up to this many bytes
+  /// and the weight that passes it.
+  Bytes host_offload;
+};
+
+/// Memory of one rank after loading.
+struct VllmLoadedWeights {
+  /// What the log says: blocks in use.
+  Bytes allocated;
+  /// The parameters alone, without rounding, tables and workspaces.
+  Bytes parameters;
+  /// Rotary tables.
+  Bytes tables;
+  /// Buffers that exist before the model runs.
+  Bytes workspaces;
+  /// Weights left in host memory.
+  Bytes offloaded;
+};
+
+/// Loads one rank. Errors: engine.not_divisible (vLLM refuses the plan as well), value.overflow.
+Result<VllmLoadedWeights> load_vllm_weights(const VllmModel& model, const ParallelPlan& plan,
+                                            PlanRank rank);
+
+/// The pipeline stage whose first rank holds the most, and what it holds.
+struct VllmWorstStage {
+  uint64_t stage = 0;
+  VllmLoadedWeights weights;
+};
+Result<VllmWorstStage> worst_vllm_stage(const VllmModel& model, const ParallelPlan& plan);
+
+}  // namespace vramgauge

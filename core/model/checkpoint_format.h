@@ -1,0 +1,26 @@
+// Weights of a quantised checkpoint: each tensor as the checkpoint's own configuration stores it.
+#pragma once
+
+#include <vector>
+
+#include "model/weight_formats.h"
+#include "specs/quantization.h"
+
+namespace vramgauge {
+
+/// Bytes of `tensors` (those of `spec`) as `quantization` stores them; what it leaves alone keeps
+/// the model's dtype. Lists name modules as the checkpoint does; the spellings that families use
+/// for the same module are tried. Errors: format.not_divisible, format.refused for experts of one
+/// layer that are stored differently, value.overflow. Warnings: those of `quantization`, and
+/// format.unmatched_modules for entries that mean no tensor of the model.
+///
+/// Not counted, because the configuration does not give their width or number: scales of the cache,
+/// the shapes that pack-quantized files store, quantisation tables of bitsandbytes (under 0.01 %).
+Result<FormattedWeights> format_checkpoint(const std::vector<WeightTensor>& tensors,
+                                           const ModelSpec& spec,
+                                           const QuantizationConfig& quantization);
+
+/// How a scheme stores a matrix with `cols` input features.
+GroupedLayout scheme_layout(const QuantScheme& scheme, uint64_t cols);
+
+}  // namespace vramgauge
