@@ -295,7 +295,8 @@ Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scena
       error.path = path + "/cache_type_k";
   }
   out.cache = collect.take(std::move(cache));
-  for (Diagnostic& note : out.cache.notes) note.path = path + note.path;
+  for (Diagnostic& note : out.cache.notes)
+    note.path = path + note.path;
   if (!collect.errors.empty()) return fail(std::move(collect.errors));
   return out;
 }

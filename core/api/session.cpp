@@ -158,7 +158,8 @@ Answer Session::State::estimate(const Scenario& asked) {
   Result<Breakdown> breakdown =
       estimate_generic(scenario, model, resolved->hardware, resolved->constants);
   if (!breakdown) {
-    for (Diagnostic& error : breakdown.error()) error.path = "/scenario" + error.path;
+    for (Diagnostic& error : breakdown.error())
+      error.path = "/scenario" + error.path;
     return fail(std::move(breakdown.error()));
   }
 

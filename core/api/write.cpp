@@ -160,7 +160,8 @@ json::Value mixer_json(const Mixer& mixer) {
     out.set("kv_lora_rank", latent->kv_lora_rank);
     out.set("qk_rope_head_dim", latent->qk_rope_head_dim);
   } else {
-    out.set("kind", std::holds_alternative<CompressedAttention>(mixer) ? "compressed" : "recurrent");
+    out.set("kind",
+            std::holds_alternative<CompressedAttention>(mixer) ? "compressed" : "recurrent");
   }
   return out;
 }
@@ -173,7 +174,8 @@ json::Value mixers_json(const ModelSpec& spec) {
     for (const Mixer& mixer : layer.mixers) {
       json::Value kind = mixer_json(mixer);
       const std::string key = json::write(kind);
-      const auto known = std::find_if(counted.begin(), counted.end(), [&](const auto& one) { return one.first == key; });
+      const auto known = std::find_if(counted.begin(), counted.end(),
+                                      [&](const auto& one) { return one.first == key; });
       if (known != counted.end()) {
         ++known->second;
         continue;

@@ -240,10 +240,13 @@ namespace {
 uint64_t ffn_width(const Ffn& ffn) {
   if (const auto* dense = std::get_if<DenseFfn>(&ffn)) return dense->intermediate_size;
   const auto* moe = std::get_if<MoeFfn>(&ffn);
-  return moe == nullptr ? 0 : moe->num_experts_per_tok * moe->moe_intermediate_size + moe->shared_intermediate_size;
+  return moe == nullptr ? 0
+                        : moe->num_experts_per_tok * moe->moe_intermediate_size +
+                              moe->shared_intermediate_size;
 }
 
-/// Channels of a state-space mixer, which in a layer without a feed-forward is the widest activation.
+/// Channels of a state-space mixer, which in a layer without a feed-forward is the widest
+/// activation.
 uint64_t state_width(const Mixer& mixer) {
   if (const auto* mamba = std::get_if<Mamba1>(&mixer)) return mamba->d_inner;
   const auto* mamba2 = std::get_if<Mamba2>(&mixer);
@@ -256,7 +259,8 @@ uint64_t active_intermediate_size(const ModelSpec& spec) {
   uint64_t widest = 0;
   for (const Layer& layer : spec.layers) {
     widest = std::max(widest, ffn_width(layer.ffn));
-    for (const Mixer& mixer : layer.mixers) widest = std::max(widest, state_width(mixer));
+    for (const Mixer& mixer : layer.mixers)
+      widest = std::max(widest, state_width(mixer));
   }
   return widest;
 }

@@ -92,7 +92,8 @@ std::vector<LayerSpan> read_spans(Import& import, const Traits& traits, uint64_t
       traits.window == WindowRule::upper ? view.u64_or("max_window_layers", 0) : 0;
   const uint64_t period = read_period(view, traits.window_period == 0 ? 1 : traits.window_period);
   for (uint64_t layer = 0; layer < num_layers; ++layer) {
-    if (is_windowed(traits.window, layer, first, period)) spans[index_of(layer)].window_tokens = window;
+    if (is_windowed(traits.window, layer, first, period))
+      spans[index_of(layer)].window_tokens = window;
   }
   return spans;
 }

@@ -154,8 +154,8 @@ std::string rope_kind(const json::Value& parameters) {
   return kind.empty() ? string_member(parameters, "type") : kind;
 }
 
-/// Whether any set of rotary parameters is of a kind that llama.cpp keeps factors for. Gemma 4 has one
-/// set per layer type.
+/// Whether any set of rotary parameters is of a kind that llama.cpp keeps factors for. Gemma 4 has
+/// one set per layer type.
 bool has_rope_factors(const json::Value& config) {
   for (std::string_view key : {"rope_scaling", "rope_parameters"}) {
     const json::Value* parameters = config.find(key);
@@ -168,14 +168,15 @@ bool has_rope_factors(const json::Value& config) {
   return false;
 }
 
-/// llama.cpp conversion (convert_hf_to_gguf.py, generate_extra_tensors): one fp32 factor per pair of
-/// dimensions of the widest rotated head.
+/// llama.cpp conversion (convert_hf_to_gguf.py, generate_extra_tensors): one fp32 factor per pair
+/// of dimensions of the widest rotated head.
 uint64_t rope_factor_elements(const json::Value& text_config, const ModelSpec& spec) {
   if (!has_rope_factors(text_config)) return 0;
   uint64_t widest = 0;
   for (const Layer& layer : spec.layers) {
     for (const Mixer& mixer : layer.mixers) {
-      if (const auto* attention = std::get_if<Attention>(&mixer)) widest = std::max(widest, attention->head_dim);
+      if (const auto* attention = std::get_if<Attention>(&mixer))
+        widest = std::max(widest, attention->head_dim);
     }
   }
   return widest / 2;

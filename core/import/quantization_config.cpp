@@ -111,7 +111,8 @@ void read_gptq(Reading& reading) {
 
 void read_awq(Reading& reading) {
   const std::string version = reading.reader.string("version").value_or("gemm");
-  if (version != "gemm" && version != "GEMM") reading.unknown("awq stored for " + version, "version");
+  if (version != "gemm" && version != "GEMM")
+    reading.unknown("awq stored for " + version, "version");
   QuantScheme scheme;
   scheme.kind = Kind::awq;
   const bool is_old = reading.reader.has("w_bit");
@@ -125,7 +126,8 @@ void read_awq(Reading& reading) {
 
 /// Intel's AutoRound writes GPTQ's or AWQ's layout.
 void read_auto_round(Reading& reading) {
-  const std::string packing = reading.reader.string("packing_format").value_or("auto_round:auto_gptq");
+  const std::string packing =
+      reading.reader.string("packing_format").value_or("auto_round:auto_gptq");
   const bool is_awq = packing.find("awq") != std::string::npos;
   if (!is_awq && packing.find("gptq") == std::string::npos) {
     return reading.unknown("auto-round stored as " + packing, "packing_format");
@@ -160,7 +162,8 @@ void read_bitsandbytes(Reading& reading) {
   };
   const bool is_4bit = flag("load_in_4bit", "_load_in_4bit");
   const bool is_8bit = flag("load_in_8bit", "_load_in_8bit");
-  if (is_4bit == is_8bit) return reading.refuse("neither load_in_4bit nor load_in_8bit alone is set");
+  if (is_4bit == is_8bit)
+    return reading.refuse("neither load_in_4bit nor load_in_8bit alone is set");
   QuantScheme scheme;
   scheme.kind = is_4bit ? Kind::bnb_4bit : Kind::bytes;
   scheme.bits = is_4bit ? 4 : 8;
@@ -176,8 +179,8 @@ void read_bitsandbytes(Reading& reading) {
 void read_fp8(Reading& reading, const json::Value& model) {
   const bool has_exceptions = read_quantized_layers(reading);
   const json::Value* expert_type = model.find("expert_dtype");
-  const bool has_fp4_experts =
-      expert_type != nullptr && expert_type->as_string() != nullptr && *expert_type->as_string() == "fp4";
+  const bool has_fp4_experts = expert_type != nullptr && expert_type->as_string() != nullptr &&
+                               *expert_type->as_string() == "fp4";
   if (has_fp4_experts && !has_exceptions) {
     QuantRule rule;
     rule.only_experts = true;
@@ -222,7 +225,8 @@ std::optional<QuantScheme> read_hqq_scheme(Reading& reading, const json::Value& 
   json::ObjectReader holder(object, path, reading.reader.errors());
   const json::Value* weights = holder.object("weight_quant_params");
   if (weights == nullptr) return std::nullopt;
-  json::ObjectReader inner(*weights, holder.path_to("weight_quant_params"), reading.reader.errors());
+  json::ObjectReader inner(*weights, holder.path_to("weight_quant_params"),
+                           reading.reader.errors());
   Reading nested{inner, reading.config};
   const uint64_t bits = read_bits(nested, "nbits");
   if (inner.boolean("quant_zero").value_or(false) || inner.boolean("quant_scale").value_or(false)) {
@@ -250,7 +254,8 @@ void read_hqq(Reading& reading) {
       reading.add_name(rule.targets, member.key, Style::names, at);
       reading.config.rules.push_back(std::move(rule));
     }
-    if (reading.config.rules.empty()) reading.refuse("quant_config names no layers", "quant_config");
+    if (reading.config.rules.empty())
+      reading.refuse("quant_config names no layers", "quant_config");
   }
   reading.config.takes_routers = true;
   reading.config.takes_towers = true;

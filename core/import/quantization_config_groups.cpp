@@ -43,7 +43,8 @@ WeightArgs read_weight_args(json::ObjectReader& weights, std::string format) {
   if (!is_whole_row) args.group_size = weights.u64("group_size", kGroup).value_or(0);
   args.is_symmetric = weights.boolean("symmetric").value_or(true);
   const json::Value* order = weights.raw("actorder");
-  args.has_order = order != nullptr && order->as_string() != nullptr && *order->as_string() == "group";
+  args.has_order =
+      order != nullptr && order->as_string() != nullptr && *order->as_string() == "group";
   args.block = weights.u64_list("block_structure", kGroup).value_or(std::vector<uint64_t>());
   // The library's own rule where the strategy is left out.
   const char* fallback = args.group_size > 0 ? "group" : is_whole_row ? "channel" : "tensor";
@@ -90,10 +91,16 @@ std::optional<QuantScheme> scheme_of(const WeightArgs& args) {
 }
 
 bool is_known_format(std::string_view format) {
-  constexpr std::string_view kFormats[] = {
-      "",       "dense",          "pack-quantized",       "int-quantized",        "naive-quantized",
-      "float-quantized", "mixed-precision", "nvfp4-pack-quantized", "mxfp4-pack-quantized",
-      "mxfp8-quantized"};
+  constexpr std::string_view kFormats[] = {"",
+                                           "dense",
+                                           "pack-quantized",
+                                           "int-quantized",
+                                           "naive-quantized",
+                                           "float-quantized",
+                                           "mixed-precision",
+                                           "nvfp4-pack-quantized",
+                                           "mxfp4-pack-quantized",
+                                           "mxfp8-quantized"};
   for (const std::string_view known : kFormats) {
     if (format == known) return true;
   }
@@ -116,7 +123,8 @@ void read_group(Reading& reading, const json::Member& member, const std::string&
   if (weights == nullptr) return;
   Reading nested{group, reading.config};
   const std::string own_format = group.string("format").value_or(format);
-  if (!is_known_format(own_format)) return nested.unknown("compressed-tensors " + own_format, "format");
+  if (!is_known_format(own_format))
+    return nested.unknown("compressed-tensors " + own_format, "format");
   json::ObjectReader inner(*weights, group.path_to("weights"), reading.reader.errors());
   WeightArgs args = read_weight_args(inner, own_format);
   args.has_input_scale = has_stored_input_scale(group.raw("input_activations"),
@@ -190,8 +198,9 @@ void read_modelopt_object(Reading& reading) {
   // Heads are left alone by name; without names nothing says that one is quantised.
   reading.config.takes_head = has_list;
   if (!has_list) {
-    reading.config.warnings.push_back(
-        {ErrorCode::format_no_module_list, reading.reader.path(), {{"method", reading.config.method}}});
+    reading.config.warnings.push_back({ErrorCode::format_no_module_list,
+                                       reading.reader.path(),
+                                       {{"method", reading.config.method}}});
   }
 }
 
@@ -201,7 +210,8 @@ std::optional<QuantScheme> quark_scheme(json::ObjectReader& weight, bool has_inp
   const std::string type = weight.string("dtype").value_or("");
   const std::string span = weight.string("qscheme").value_or("");
   const uint64_t group_size = weight.u64("group_size", kGroup).value_or(0);
-  const bool is_microscaled = group_size == 32 && weight.string("scale_format").value_or("") == "e8m0";
+  const bool is_microscaled =
+      group_size == 32 && weight.string("scale_format").value_or("") == "e8m0";
   if (type == "fp4" && span == "per_group" && is_microscaled) return microscaled(4);
   if (type == "fp8_e4m3" && span == "per_group" && is_microscaled) return microscaled(8);
   const bool is_byte = type == "fp8_e4m3" || type == "int8";
@@ -255,14 +265,14 @@ bool read_quantized_layers(Reading& reading) {
     const std::string at = json::pointer_to(path, member.key);
     json::ObjectReader inner(member.value, at, reading.reader.errors());
     const std::string algorithm = inner.string("quant_algo").value_or("");
-    const auto scheme =
-        modelopt_scheme(algorithm, inner.u64("group_size", kGroup).value_or(0));
+    const auto scheme = modelopt_scheme(algorithm, inner.u64("group_size", kGroup).value_or(0));
     if (!scheme) {
       Reading nested{inner, reading.config};
       nested.unknown("modelopt " + algorithm.substr(0, 40), "quant_algo");
       return true;
     }
-    reading.add_name(rule_of(reading.config, *scheme).targets, member.key, ModuleList::Style::names, at);
+    reading.add_name(rule_of(reading.config, *scheme).targets, member.key, ModuleList::Style::names,
+                     at);
   }
   return true;
 }
@@ -271,15 +281,18 @@ void read_modelopt(Reading& reading) {
   // hf_quant_config.json keeps everything one level down.
   const json::Value* inner = reading.reader.object("quantization");
   if (inner == nullptr) return read_modelopt_object(reading);
-  json::ObjectReader nested(*inner, reading.reader.path_to("quantization"), reading.reader.errors());
+  json::ObjectReader nested(*inner, reading.reader.path_to("quantization"),
+                            reading.reader.errors());
   Reading nested_reading{nested, reading.config};
   read_modelopt_object(nested_reading);
 }
 
 void read_quark(Reading& reading) {
   const json::Value* layers = reading.reader.object("layer_quant_config");
-  for (const json::Member& member : layers == nullptr ? json::Value::Object() : *layers->as_object()) {
-    const std::string path = json::pointer_to(reading.reader.path_to("layer_quant_config"), member.key);
+  for (const json::Member& member :
+       layers == nullptr ? json::Value::Object() : *layers->as_object()) {
+    const std::string path =
+        json::pointer_to(reading.reader.path_to("layer_quant_config"), member.key);
     const auto scheme = read_quark_entry(reading, member.value, path);
     if (scheme) {
       add_marked_name(reading, rule_of(reading.config, *scheme).targets, member.key, path);
@@ -292,8 +305,10 @@ void read_quark(Reading& reading) {
     return reading.refuse("it names classes of layers", "layer_type_quant_config");
   }
   const json::Value* global = reading.reader.object("global_quant_config");
-  if (global == nullptr) return reading.refuse("global_quant_config is missing", "global_quant_config");
-  const auto scheme = read_quark_entry(reading, *global, reading.reader.path_to("global_quant_config"));
+  if (global == nullptr)
+    return reading.refuse("global_quant_config is missing", "global_quant_config");
+  const auto scheme =
+      read_quark_entry(reading, *global, reading.reader.path_to("global_quant_config"));
   if (scheme) add_linear_rule(reading.config, *scheme);
   reading.config.takes_head = true;
   reading.read_names(reading.config.ignored, "exclude");

@@ -32,8 +32,8 @@ bool is_tower(TensorRole role) {
 /// Parts of a draft layer are told by name: all have one role.
 bool is_plain_mtp(const WeightTensor& tensor) {
   constexpr std::string_view kPlain[] = {"embed_tokens", "eh_proj", "head", "gate"};
-  return tensor.role == TensorRole::mtp &&
-         std::find(std::begin(kPlain), std::end(kPlain), last_part(tensor.name)) != std::end(kPlain);
+  return tensor.role == TensorRole::mtp && std::find(std::begin(kPlain), std::end(kPlain),
+                                                     last_part(tensor.name)) != std::end(kPlain);
 }
 
 /// Matrices that no quantiser touches: the weights of an indexer's heads, and the compressors of
@@ -99,11 +99,13 @@ class CheckpointFormatter {
     for (const WeightTensor& tensor : tensors) {
       const QuantRule* rule = rule_for(tensor, 0);
       if (is_routed_expert(tensor) && rule != rule_for(tensor, tensor.count - 1)) {
-        return fail(ErrorCode::format_refused, {},
-                    {{"id", quantization_.method},
-                     {"reason", "the experts of " + tensor.name + " are stored in different ways"}});
+        return fail(
+            ErrorCode::format_refused, {},
+            {{"id", quantization_.method},
+             {"reason", "the experts of " + tensor.name + " are stored in different ways"}});
       }
-      const GroupedLayout layout = rule == nullptr ? native_ : scheme_layout(rule->scheme, tensor.cols);
+      const GroupedLayout layout =
+          rule == nullptr ? native_ : scheme_layout(rule->scheme, tensor.cols);
       if (tensor.cols % layout.in_multiple != 0 && layout.ragged == RaggedRule::refuse) {
         return fail(ErrorCode::format_not_divisible, {},
                     {{"id", quantization_.method},
@@ -128,7 +130,8 @@ class CheckpointFormatter {
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (targets_[i].find(names) && named == nullptr) named = &quantization_.rules[i];
     }
-    if (is_ignored || !tensor.is_matrix || tensor.rows == 1 || is_left_by_all(tensor)) return nullptr;
+    if (is_ignored || !tensor.is_matrix || tensor.rows == 1 || is_left_by_all(tensor))
+      return nullptr;
     const bool is_router = tensor.role == TensorRole::router && !quantization_.takes_routers;
     if (is_router || tensor.role == TensorRole::norm) return nullptr;
     if (named != nullptr) return named;
@@ -254,11 +257,11 @@ Result<FormattedWeights> format_checkpoint(const std::vector<WeightTensor>& tens
                                            const ModelSpec& spec,
                                            const QuantizationConfig& quantization) {
   if (tensors.empty()) {
-    return fail(ErrorCode::format_refused, {},
-                {{"id", quantization.method},
-                 {"reason",
-                  std::string("it depends on the shapes of the weights, and only a parameter "
-                              "count is given")}});
+    return fail(
+        ErrorCode::format_refused, {},
+        {{"id", quantization.method},
+         {"reason", std::string("it depends on the shapes of the weights, and only a parameter "
+                                "count is given")}});
   }
   return CheckpointFormatter(spec, quantization).format(tensors);
 }

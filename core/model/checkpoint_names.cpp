@@ -48,8 +48,8 @@ constexpr std::string_view kPrefixes[] = {
 
 /// Words of entries that need not mean a tensor of ours.
 constexpr std::string_view kOptional[] = {
-    "vision",   "visual",    "vit",  "image",  "patch", "audio", "speech", "projector", "merger",
-    "norm",     "rotary",    "bias", "embed",  "conv1d", "connector", "shared_head",
+    "vision", "visual", "vit",    "image", "patch", "audio",  "speech",    "projector",
+    "merger", "norm",   "rotary", "bias",  "embed", "conv1d", "connector", "shared_head",
 };
 
 bool is_word_char(char c) {

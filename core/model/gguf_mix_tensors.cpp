@@ -110,7 +110,8 @@ class Converter {
   /// The table of rotary factors, which the converter makes: a vector, never quantised.
   void add_rope_factors() {
     if (spec_.rope_factor_elements == 0) return;
-    tensors_.push_back({"rope_freqs.weight", {spec_.rope_factor_elements, 1, 1, 1}, RoleGroup::attention});
+    tensors_.push_back(
+        {"rope_freqs.weight", {spec_.rope_factor_elements, 1, 1, 1}, RoleGroup::attention});
   }
 
   std::vector<GgufTensor> take() { return std::move(tensors_); }

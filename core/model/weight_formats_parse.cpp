@@ -33,7 +33,8 @@ void not_a_choice(json::ObjectReader& reader, std::string_view key, std::string 
 }
 
 IdealLayout parse_ideal(json::ObjectReader& reader) {
-  return {Decimal::from_micros(required(reader, "bits", reader.u64("bits", {1, 64})) * Decimal::kScale)};
+  return {Decimal::from_micros(required(reader, "bits", reader.u64("bits", {1, 64})) *
+                               Decimal::kScale)};
 }
 
 RaggedRule parse_ragged(json::ObjectReader& reader) {
@@ -225,7 +226,8 @@ Result<WeightFormat> parse_weight_format(const json::Value& entry, std::string p
 std::optional<WeightFormat> parse_bits_per_weight(std::string_view id) {
   constexpr std::string_view kSuffix = "bpw";
   constexpr uint64_t kMaxBits = 64;
-  if (id.size() <= kSuffix.size() || id.substr(id.size() - kSuffix.size()) != kSuffix) return std::nullopt;
+  if (id.size() <= kSuffix.size() || id.substr(id.size() - kSuffix.size()) != kSuffix)
+    return std::nullopt;
   const std::optional<Decimal> bits = Decimal::parse(id.substr(0, id.size() - kSuffix.size()));
   if (!bits || bits->is_zero() || bits->micros() > kMaxBits * Decimal::kScale) return std::nullopt;
   WeightFormat format;

@@ -1,5 +1,5 @@
-// A model as a list of layers. Every architecture is data: what is cached and what is stored is a sum
-// over the layers, never a switch over architecture names.
+// A model as a list of layers. Every architecture is data: what is cached and what is stored is a
+// sum over the layers, never a switch over architecture names.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ enum class QkNorm {
   per_head,      ///< head_dim elements for each head
 };
 
-/// A small attention that scores which cached tokens a sparse layer reads; it keeps keys of its own.
+/// A small attention that scores which cached tokens a sparse layer reads; it keeps keys of its
+/// own.
 struct Indexer {
   uint64_t num_heads = 0;
   uint64_t head_dim = 0;
@@ -144,8 +145,8 @@ struct ShortConv {
   uint64_t dim = 0;
   uint64_t d_conv = 0;
   bool bias = false;
-  /// The convolution with its input and output projections; false = the convolution alone, smoothing
-  /// what another part of the layer made (Inkling).
+  /// The convolution with its input and output projections; false = the convolution alone,
+  /// smoothing what another part of the layer made (Inkling).
   bool has_projections = true;
 };
 
@@ -172,8 +173,8 @@ struct GatedLru {
   uint64_t d_conv = 0;
 };
 
-using Mixer = std::variant<Attention, LatentAttention, CompressedAttention, Mamba1, Mamba2, GatedDelta,
-                           LinearAttention, ShortConv, Rwkv, GatedLru>;
+using Mixer = std::variant<Attention, LatentAttention, CompressedAttention, Mamba1, Mamba2,
+                           GatedDelta, LinearAttention, ShortConv, Rwkv, GatedLru>;
 
 /// An ordinary feed-forward block.
 struct DenseFfn {
@@ -192,7 +193,8 @@ struct MoeFfn {
   uint64_t moe_intermediate_size = 0;
   /// Total width of the shared experts; 0 = none.
   uint64_t shared_intermediate_size = 0;
-  /// Width that routed experts read and write when it is not hidden_size (latent experts); 0 = hidden_size.
+  /// Width that routed experts read and write when it is not hidden_size (latent experts); 0 =
+  /// hidden_size.
   uint64_t expert_hidden_size = 0;
   bool is_gated = true;
   bool bias = false;
@@ -236,12 +238,26 @@ enum class TensorRole {
 };
 
 /// The groups that parameter counts are shown by.
-enum class RoleGroup { embedding, attention, recurrent, mlp, expert, router, norm, output, vision, audio, mtp, other };
+enum class RoleGroup {
+  embedding,
+  attention,
+  recurrent,
+  mlp,
+  expert,
+  router,
+  norm,
+  output,
+  vision,
+  audio,
+  mtp,
+  other
+};
 inline constexpr uint64_t kNumRoleGroups = 12;
 
 /// One weight tensor, or `count` equal ones (the experts of a layer).
 struct WeightTensor {
-  /// Name in the checkpoint's manner, without a suffix such as ".weight": "model.layers.0.mlp.up_proj".
+  /// Name in the checkpoint's manner, without a suffix such as ".weight":
+  /// "model.layers.0.mlp.up_proj".
   std::string name;
   TensorRole role = TensorRole::other;
   /// Decoder layer, or -1.
@@ -312,7 +328,7 @@ struct ModelSpec {
   /// One per distinct rotary setting; empty where positions are learned, biased or none.
   std::vector<RotaryTable> rotary_tables;
   /// Embeddings, final norms, heads and whatever else is not in a layer is derived from these:
-  uint64_t embedding_dim = 0;  ///< 0 = hidden_size
+  uint64_t embedding_dim = 0;        ///< 0 = hidden_size
   uint64_t position_embeddings = 0;  ///< learned positions; 0 = none
   bool has_final_norm = true;
   bool norm_bias = false;
@@ -322,8 +338,9 @@ struct ModelSpec {
   std::optional<uint64_t> num_parameters;
   /// Tokens of the encoder that cross-attention layers cache per request (mllama, encoder-decoder).
   uint64_t cross_tokens = 0;
-  /// Elements of the table of rotary factors that llama.cpp's converter adds to a file: a frequency each
-  /// for the scaled rotary embeddings of Llama 3 and the proportional ones of Gemma 4; 0 = none.
+  /// Elements of the table of rotary factors that llama.cpp's converter adds to a file: a frequency
+  /// each for the scaled rotary embeddings of Llama 3 and the proportional ones of Gemma 4; 0 =
+  /// none.
   uint64_t rope_factor_elements = 0;
   /// dtype that the checkpoint stores: "bfloat16", "float16", "float32"; empty when unknown.
   std::string dtype;

@@ -17,17 +17,17 @@ namespace vramgauge {
 /// One way of storing a matrix: codes, and what lies beside them.
 struct QuantScheme {
   enum class Kind {
-    gptq,         ///< words along the inputs, packed zeros, a group index per input
-    awq,          ///< words along the outputs, packed zeros
-    packed_int,   ///< words along the inputs, scales; zeros when asymmetric
-    bytes,        ///< one byte per weight: int8 or FP8
-    nvfp4,        ///< 4-bit floats, FP8 scales per group, one scale per matrix
-    microscaled,  ///< 4- or 8-bit floats, 8-bit exponents per group
-    bnb_4bit,     ///< flat blocks of 64
-    affine,       ///< codes with a 16-bit scale and a 16-bit zero (or bias) per group
-    exl3,         ///< trellis codes with sign vectors
+    gptq,          ///< words along the inputs, packed zeros, a group index per input
+    awq,           ///< words along the outputs, packed zeros
+    packed_int,    ///< words along the inputs, scales; zeros when asymmetric
+    bytes,         ///< one byte per weight: int8 or FP8
+    nvfp4,         ///< 4-bit floats, FP8 scales per group, one scale per matrix
+    microscaled,   ///< 4- or 8-bit floats, 8-bit exponents per group
+    bnb_4bit,      ///< flat blocks of 64
+    affine,        ///< codes with a 16-bit scale and a 16-bit zero (or bias) per group
+    exl3,          ///< trellis codes with sign vectors
     modelopt_awq,  ///< 4-bit integers with scales and one factor per input
-    bitnet,       ///< ternary codes, four to a byte
+    bitnet,        ///< ternary codes, four to a byte
   };
   /// What one scale covers.
   enum class Span { tensor, channel, group, block };
