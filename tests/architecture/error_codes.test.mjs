@@ -25,13 +25,16 @@ test("codes are unique and stable in form, and their texts are sentences", () =>
   }
 });
 
+/** What no input may cause: the tests of bad input look for it. */
+const never_raised = new Set(["api.internal"]);
+
 test("every code is raised somewhere", () => {
   const text = project_files()
     .filter((name) => is_cpp(name) && name.startsWith("core/") && name !== table_file)
     .map(read_text)
     .join("\n");
   const unused = rows.filter(({ enumerator }) => !new RegExp(`\\b${enumerator}\\b`).test(text));
-  assert.deepEqual(unused.map(({ code }) => code), []);
+  assert.deepEqual(new Set(unused.map(({ code }) => code)), never_raised);
 });
 
 test(`${docs_file} is what the table says`, () => {
