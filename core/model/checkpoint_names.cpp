@@ -38,18 +38,20 @@ constexpr Row kAliases[] = {
     {"indexer.weights_proj", "indexers_proj"},
     {"lm_head", "head"},
     {"lm_head", "output"},
+    {"lm_head", "ff_out"},
     {"embed_tokens", "embed"},
 };
 
 constexpr std::string_view kPrefixes[] = {
     "model.language_model.", "language_model.model.", "language_model.", "backbone.",
-    "model.text_model.",     "text_model.",           "transformer.",    "thinker.model.",
+    "model.text_model.",     "text_model.",           "transformer.",    "model.transformer.",
+    "thinker.model.",
 };
 
 /// Words of entries that need not mean a tensor of ours.
 constexpr std::string_view kOptional[] = {
-    "vision", "visual", "vit",    "image", "patch", "audio",  "speech",    "projector",
-    "merger", "norm",   "rotary", "bias",  "embed", "conv1d", "connector", "shared_head",
+    "vision", "visual", "vit",    "image", "patch", "audio",  "speech",    "projector",   "merger",
+    "norm",   "ln_f",   "rotary", "bias",  "embed", "conv1d", "connector", "shared_head",
 };
 
 bool is_word_char(char c) {
