@@ -54,6 +54,16 @@ std::string slug_of(std::string model) {
   return model;
 }
 
+/// What a preset's quantization_config says under `key`.
+const json::Value* quantization_key(const Row& row, const char* key) {
+  static std::map<std::string, json::Value> presets;
+  const std::string slug = slug_of(row.at("model"));
+  if (presets.count(slug) == 0)
+    presets[slug] = read_json(std::string(VRAMGAUGE_PRESET_DIR "/models/") + slug + ".json");
+  const json::Value* quantization = presets[slug].find("config")->find("quantization_config");
+  return quantization == nullptr ? nullptr : quantization->find(key);
+}
+
 /// How a run's own columns and its checkpoint's configuration say that linear layers are stored.
 VllmStorage linear_storage(const Row& row) {
   VllmStorage storage;
@@ -62,13 +72,15 @@ VllmStorage linear_storage(const Row& row) {
     storage.bits = 8;
     storage.has_matrix_scale = true;
   } else if (method == "compressed-tensors") {
+    // Both checkpoints of the campaign: 8-bit floats with a scale per output channel.
     storage.bits = 8;
     storage.has_row_scales = true;
   } else if (method == "gptq_marlin") {
-    storage.bits = 4;
-    storage.group_size = 128;
+    storage.bits = quantization_key(row, "bits")->as_u64().value();
+    storage.group_size = quantization_key(row, "group_size")->as_u64().value();
+    storage.has_act_order = *quantization_key(row, "desc_act")->as_boolean();
+    storage.is_symmetric = *quantization_key(row, "sym")->as_boolean();
     storage.has_zeros = true;
-    storage.has_act_order = true;
     storage.is_packed = true;
   }
   return storage;
