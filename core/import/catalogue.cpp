@@ -4,6 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "specs/cache_type.h"
+#include "specs/hardware.h"
+
 namespace vramgauge {
 namespace {
 
@@ -92,6 +95,20 @@ std::vector<CatalogueEntry> read_list(const json::Value& document, std::string_v
   return entries;
 }
 
+/// Facts that a reader of the core refuses would fail later, far from the file they came from.
+template <typename Reader>
+void check_facts(const std::vector<CatalogueEntry>& entries, std::string_view key,
+                 const Reader& read, Diagnostics& errors) {
+  for (const CatalogueEntry& entry : entries) {
+    auto facts = read(entry.facts);
+    if (facts) continue;
+    for (Diagnostic& error : facts.error()) {
+      error.path = json::pointer_to(json::pointer_to("", key), entry.id) + error.path;
+      errors.push_back(std::move(error));
+    }
+  }
+}
+
 void put_all(CatalogueList& list, std::vector<CatalogueEntry> entries) {
   for (CatalogueEntry& entry : entries)
     list.put(std::move(entry));
@@ -169,6 +186,8 @@ Diagnostics Catalogue::merge(json::Value document) {
   std::vector<CatalogueEntry> formats = read_list(document, "formats", errors);
   std::vector<CatalogueEntry> cache_types = read_list(document, "cache_types", errors);
   std::vector<CatalogueEntry> engines = read_list(document, "engines", errors);
+  check_facts(gpus, "gpus", parse_hardware, errors);
+  check_facts(cache_types, "cache_types", parse_cache_type, errors);
   const json::Value* defaults = document.find("class_defaults");
   if (!errors.empty()) return errors;
   put_all(models_, std::move(index));

@@ -94,6 +94,12 @@ bool is_true(const json::Value& config, std::string_view key) {
   return value != nullptr && value->as_boolean() != nullptr && *value->as_boolean();
 }
 
+/// A family that is not given as text is an error, not a reason to look for it elsewhere.
+void check_model_type(Import& import) {
+  import.text().string("model_type");
+  if (import.nested) import.root.string("model_type");
+}
+
 /// What may not be read as a decoder although nothing is known about it.
 void refuse_other_kinds(Import& import) {
   const json::Value& config = import.config;
@@ -197,6 +203,7 @@ Result<ImportedModel> import_text(const json::Value& config, const json::Value* 
   import.root_model_type = string_member(config, "model_type");
   import.spec.model_type = decoder_model_type(config, text);
   const std::string& model_type = import.spec.model_type;
+  check_model_type(import);
   if (is_encoder_only(model_type)) {
     return fail(ErrorCode::model_encoder_only, "/model_type", {{"model_type", model_type}});
   }
