@@ -1,0 +1,74 @@
+// Times of the steps that the page and searches repeat. Printed, never asserted.
+#include <benchmark/benchmark.h>
+
+#include "api/session.h"
+#include "engine/generic.h"
+#include "import/hf_config.h"
+#include "support/files.h"
+#include "units/json.h"
+
+namespace vramgauge {
+namespace {
+
+std::string catalogue_text() {
+  return testing::read_file(std::string(VRAMGAUGE_CATALOGUE_DIR) + "/all.json");
+}
+
+CacheLayout plain_cache(uint64_t layers) {
+  CacheSegment segment;
+  segment.layers = layers;
+  segment.entry_bytes = 4096;
+  CacheLayout layout;
+  layout.segments.push_back(segment);
+  return layout;
+}
+
+/// The rule of thumb with its inverse answers, without JSON.
+void EstimateGeneric(benchmark::State& state) {
+  const Scenario scenario;
+  const CacheLayout cache = plain_cache(60);
+  GenericModel model;
+  model.weights = GiB(40);
+  model.cache = &cache;
+  const HardwareSpec hardware = custom_hardware(GiB(80));
+  GenericConstants constants;
+  constants.overhead_factor = {scenario.overhead_factor, scenario.overhead_factor,
+                               scenario.overhead_factor};
+  for (auto _ : state)
+    benchmark::DoNotOptimize(estimate_generic(scenario, model, hardware, constants));
+}
+BENCHMARK(EstimateGeneric);
+
+/// One call across the facade: JSON in, JSON out.
+void EstimateCall(benchmark::State& state) {
+  api::Session session;
+  session.load_catalogue(catalogue_text());
+  for (auto _ : state)
+    benchmark::DoNotOptimize(session.call("estimate", R"({"scenario":{}})"));
+}
+BENCHMARK(EstimateCall);
+
+void LoadCatalogue(benchmark::State& state) {
+  const std::string text = catalogue_text();
+  for (auto _ : state) {
+    api::Session session;
+    benchmark::DoNotOptimize(session.load_catalogue(text));
+  }
+}
+BENCHMARK(LoadCatalogue)->Unit(benchmark::kMillisecond);
+
+/// Every model of the catalogue, imported from its configuration.
+void ImportAllModels(benchmark::State& state) {
+  const Result<json::Value> document =
+      json::parse(catalogue_text(), {uint64_t{64} << 20, 64, 10'000'000});
+  const json::Value* defaults = document->find("class_defaults")->find("classes");
+  for (auto _ : state) {
+    for (const json::Value& model : *document->find("models")->as_array()) {
+      benchmark::DoNotOptimize(import_hf_config(*model.find("config"), defaults));
+    }
+  }
+}
+BENCHMARK(ImportAllModels)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace vramgauge
