@@ -125,7 +125,7 @@ std::vector<std::string> split_csv(const std::string& line) {
 
 /// GiB of weight files by hub id, for rows that name a quantisation.
 std::map<std::string, double> published_file_sizes() {
-  std::istringstream text(testing::read_file(VRAMGAUGE_TEST_DIR "/../data/models.csv"));
+  std::istringstream text(testing::read_file(VRAMGAUGE_TEST_DIR "/data/models.csv"));
   std::string line;
   std::getline(text, line);
   const std::vector<std::string> keys = split_csv(line);
@@ -222,7 +222,7 @@ constexpr LogRow kLogs[] = {
 };
 
 std::map<std::string, json::Value> engine_logs() {
-  std::istringstream text(testing::read_file(VRAMGAUGE_TEST_DIR "/engine_logs.jsonl"));
+  std::istringstream text(testing::read_file(VRAMGAUGE_TEST_DIR "/truth/engine_logs.jsonl"));
   std::map<std::string, json::Value> logs;
   std::string line;
   while (std::getline(text, line)) {
