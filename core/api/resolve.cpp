@@ -4,8 +4,6 @@
 
 #include "import/custom_model.h"
 #include "import/hf_config.h"
-#include "import/quantization_config.h"
-#include "model/checkpoint_format.h"
 #include "model/weights.h"
 
 namespace vramgauge::api {
@@ -58,23 +56,6 @@ void locate(Diagnostics& diagnostics, const json::Value& root, std::string_view 
     if (!text.empty()) add_position(diagnostic, root, text);
     diagnostic.path = prefix + diagnostic.path;
   }
-}
-
-/// Notes how the checkpoint is quantised; a configuration that cannot be read matters only to a
-/// scenario that asks for the checkpoint's own format.
-void set_quantization(LoadedModel& model, const json::Value& config, const json::Value* beside,
-                      std::string_view text, const std::string& prefix) {
-  model.quant_method = quant_method_of(config, beside);
-  Result<std::optional<QuantizationConfig>> quantization = read_quantization(config, beside);
-  if (!quantization) {
-    locate(quantization.error(), config, text, prefix);
-    model.quantization_errors = std::move(quantization.error());
-    return;
-  }
-  if (!*quantization) return;
-  locate((*quantization)->warnings, config, text, prefix);
-  model.quant_method = (*quantization)->method;
-  model.quantization = std::move(*quantization);
 }
 
 bool is_loaded_by_engines(const WeightTensor& tensor) { return tensor.role != TensorRole::mtp; }
@@ -155,19 +136,15 @@ Result<CacheType> resolve_cache_type(const Catalogue& catalogue, std::string& id
   return parse_cache_type(entry->facts);
 }
 
-/// The format that the dtype of a checkpoint means.
-std::string format_of_dtype(const ModelSpec& spec) {
-  if (spec.dtype == "float32") return "fp32";
-  return spec.dtype == "float16" ? "fp16" : "bf16";
-}
-
-/// A quantised checkpoint as a format of its own; its layouts are those of its configuration.
-WeightFormat format_of_checkpoint(const QuantizationConfig& quantization) {
-  WeightFormat format;
-  format.id = kAuto;
-  format.name = "stored in the checkpoint (" + quantization.method + ")";
-  format.family = quantization.method;
-  return format;
+/// The format that a checkpoint's own dtype means. A quantised one has to be named: its
+/// configuration is understood (model/checkpoint_format.h), but that code does not fit the module's
+/// size yet.
+Result<std::string> format_of_checkpoint(const LoadedModel& model, const std::string& path) {
+  if (!model.quant_method.empty()) {
+    return fail(ErrorCode::format_unknown_quantization, path, {{"method", model.quant_method}});
+  }
+  if (model.spec.dtype == "float32") return std::string("fp32");
+  return std::string(model.spec.dtype == "float16" ? "fp16" : "bf16");
 }
 
 std::vector<WeightFormat> all_formats(const Catalogue& catalogue) {
@@ -183,9 +160,9 @@ Result<WeightFormat> resolve_format(const Catalogue& catalogue, const LoadedMode
                                     Scenario& scenario, const std::string& path) {
   std::string id = scenario.weight_format;
   if (id == kAuto && model != nullptr) {
-    if (!model->quantization_errors.empty()) return fail(model->quantization_errors);
-    if (model->quantization) return format_of_checkpoint(*model->quantization);
-    id = format_of_dtype(model->spec);
+    Result<std::string> own = format_of_checkpoint(*model, path);
+    if (!own) return fail(std::move(own.error()));
+    id = *own;
   }
   if (std::optional<WeightFormat> average = parse_bits_per_weight(id)) {
     scenario.weight_format = average->id;
@@ -241,7 +218,7 @@ Result<const LoadedModel*> Models::load(const Catalogue& catalogue, const Scenar
       return fail(ErrorCode::value_overflow, paths.config, {{"what", "The parameter count"}});
     }
     config_model_ = std::move(model);
-    set_quantization(*config_model_, *config, nullptr, scenario.model_config, paths.config);
+    config_model_->quant_method = quant_method_of(*config, nullptr);
     config_text_ = scenario.model_config;
     return config_model_.get();
   }
@@ -264,7 +241,7 @@ Result<const LoadedModel*> Models::load(const Catalogue& catalogue, const Scenar
   locate(imported->warnings, *config, "", paths.id);
   auto& slot = presets_[entry->id];
   slot = preset_model(*facts, std::move(*imported));
-  set_quantization(*slot, *config, facts->find("quant_config"), "", paths.id);
+  slot->quant_method = quant_method_of(*config, facts->find("quant_config"));
   return slot.get();
 }
 
@@ -275,10 +252,7 @@ Result<const FormattedWeights*> Models::weights(const LoadedModel& model,
   auto& cache = const_cast<LoadedModel&>(model)
                     .weights_by_format;  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   if (const auto known = cache.find(format.id); known != cache.end()) return &known->second;
-  const bool is_own = format.id == kAuto && model.quantization.has_value();
-  Result<FormattedWeights> weights =
-      is_own ? format_checkpoint(model.tensors, model.spec, *model.quantization)
-             : format_weights(model.tensors, model.spec, format);
+  Result<FormattedWeights> weights = format_weights(model.tensors, model.spec, format);
   if (!weights) {
     for (Diagnostic& error : weights.error())
       error.path = path;

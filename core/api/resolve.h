@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,6 @@
 #include "model/weight_formats.h"
 #include "specs/hardware.h"
 #include "specs/model_spec.h"
-#include "specs/quantization.h"
 #include "specs/scenario.h"
 
 namespace vramgauge::api {
@@ -28,9 +26,6 @@ struct LoadedModel {
   std::string verified;
   /// Quantisation method that the configuration names, or empty.
   std::string quant_method;
-  /// How the checkpoint is quantised; nothing when it is not, or when that could not be read.
-  std::optional<QuantizationConfig> quantization;
-  Diagnostics quantization_errors;
   ModelSpec spec;
   Diagnostics warnings;
   /// Tensors that an engine loads: everything but multi-token-prediction layers.
