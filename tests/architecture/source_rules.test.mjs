@@ -48,6 +48,10 @@ test("headers are guarded by #pragma once", () => {
   assert.deepEqual(bare, []);
 });
 
+test("headers open no namespace for those who include them", () => {
+  assert.deepEqual(offences(cpp_files.filter((name) => name.endsWith(".h")), /\busing\s+namespace\b/), []);
+});
+
 test("macros carry the project's prefix, or expand a table and end there", () => {
   const names = cpp_files.filter((name) => name.startsWith("core/") || name.startsWith("wasm/"));
   assert.deepEqual(offences(names, /^\s*#\s*define\s+(?!VRAMGAUGE_|X\()/), []);
