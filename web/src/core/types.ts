@@ -99,6 +99,8 @@ export interface ModelSummary {
   num_layers: number;
   /** The cache in 16 bits; null where it cannot be laid out. */
   kv: { segments: CacheSegment[] } | null;
+  /** Equal mixers counted; heads only where the kind has them. */
+  mixers: { kind: string; layers: number; num_heads?: number; num_kv_heads?: number }[];
   assumptions: { key: string; value: string }[];
 }
 

@@ -56,10 +56,13 @@ export class ModelNote extends StoreElement {
     if (total && active && active < kSparseFrac * total)
       parts.push(t("model.active", { count: format.parameters(active) }));
     parts.push(t("model.layers", { count: model.num_layers, n: format.integer(model.num_layers) }));
+    const heads = attention_heads(model);
+    if (heads) parts.push(heads);
     const kinds = cache_kinds(model);
     if (kinds.length > 1 || kinds.some((kind) => kind !== "full"))
-      parts.push(kinds.map((kind) => t_core("cache_kinds", kind)).join(" + "));
+      parts.push(kinds.map((kind) => t_core("cache_kinds", kind)).join(" +\u2009"));
     if (model.max_context_tokens > 0) parts.push(format.tokens(model.max_context_tokens));
+    // Facts stay whole; only a long list of kinds may break, at the thin space after a plus sign.
     return parts.map((part) => part.replaceAll(" ", "\u00a0")).join("\u00a0· ");
   }
 
@@ -82,6 +85,21 @@ export class ModelNote extends StoreElement {
   }
 
   readonly #back = (): void => this.store.set("model_config", undefined);
+}
+
+/** The abbreviation that every model card uses, with query and KV heads: "GQA 64/8"; empty for uneven heads. */
+function attention_heads(model: ModelSummary): string {
+  const shapes = new Set(
+    model.mixers
+      .filter((mixer) => mixer.kind === "attention")
+      .map(({ num_heads = 0, num_kv_heads = 0 }) => `${grouping(num_heads, num_kv_heads)} ${num_heads}/${num_kv_heads}`),
+  );
+  return shapes.size === 1 ? [...shapes].join("") : "";
+}
+
+function grouping(num_heads: number, num_kv_heads: number): string {
+  if (num_kv_heads === 1) return "MQA";
+  return num_heads === num_kv_heads ? "MHA" : "GQA";
 }
 
 function cache_kinds(model: ModelSummary): string[] {
