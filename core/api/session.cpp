@@ -163,6 +163,8 @@ Answer Session::State::estimate(const Scenario& asked) {
     return fail(std::move(breakdown.error()));
   }
 
+  breakdown->answers =
+      generic_answers(scenario, model, resolved->constants, breakdown->devices.front().usable);
   explain(*breakdown, *resolved, model);
   Diagnostics warnings = loaded.warnings;
   append(warnings, resolved->weights->warnings);

@@ -278,6 +278,12 @@ Result<GenericConstants> generic_constants(const json::Value& engine_entry,
   return constants;
 }
 
+Answers generic_answers(const Scenario& scenario, const GenericModel& model,
+                        const GenericConstants& constants, Bytes usable) {
+  const Rule rule(scenario, model, constants);
+  return Inverse(rule, scenario, usable).answers();
+}
+
 Result<Breakdown> estimate_generic(const Scenario& scenario, const GenericModel& model,
                                    const HardwareSpec& hardware,
                                    const GenericConstants& constants) {
@@ -302,7 +308,6 @@ Result<Breakdown> estimate_generic(const Scenario& scenario, const GenericModel&
   Breakdown breakdown;
   breakdown.verdict = verdict_of(device.total, device.usable);
   breakdown.cache = *cache;
-  breakdown.answers = Inverse(rule, scenario, device.usable).answers();
   breakdown.devices.push_back(std::move(device));
   return breakdown;
 }

@@ -48,12 +48,17 @@ struct GenericModel {
 /// The widest feed-forward of a model, for GenericModel.
 uint64_t active_intermediate_size(const ModelSpec& spec);
 
-/// Memory per device, the verdict and the inverse answers. Weights are divided evenly over
-/// gpu_count devices (modelled), the cache by heads. Errors: value.overflow,
+/// Memory per device and the verdict; `answers` stays empty, see generic_answers. Weights are
+/// divided evenly over gpu_count devices (modelled), the cache by heads. Errors: value.overflow,
 /// engine.prefix_longer_than_context, json.missing_key when live_buffers needs a hidden size that
 /// is not known.
 Result<Breakdown> estimate_generic(const Scenario& scenario, const GenericModel& model,
                                    const HardwareSpec& hardware, const GenericConstants& constants);
+
+/// The inverse questions, each the largest number for which the estimate still fits in the `usable`
+/// bytes of its device. Some hundred times the work of one estimate, so it is asked for apart.
+Answers generic_answers(const Scenario& scenario, const GenericModel& model,
+                        const GenericConstants& constants, Bytes usable);
 
 /// Bytes of activation elements in the rule: 16 bits.
 inline constexpr uint64_t kActivationElementBytes = 2;

@@ -540,16 +540,15 @@ void add_linear_rule(QuantizationConfig& config, const QuantScheme& scheme) {
 
 Result<std::optional<QuantizationConfig>> read_quantization(const json::Value& config,
                                                             const json::Value* beside) {
-  using namespace quantization;
-  Holder holder = holder_of(config);
+  quantization::Holder holder = quantization::holder_of(config);
   if (holder.object == nullptr && beside != nullptr) holder = {beside, ""};
   if (holder.object == nullptr) return std::optional<QuantizationConfig>();
   Diagnostics errors;
   json::ObjectReader reader(*holder.object, holder.path, errors);
   QuantizationConfig result;
-  result.method = method_of(reader);
-  Reading reading{reader, result};
-  if (errors.empty()) read_dialect(reading, config);
+  result.method = quantization::method_of(reader);
+  quantization::Reading reading{reader, result};
+  if (errors.empty()) quantization::read_dialect(reading, config);
   if (!errors.empty()) return fail(std::move(errors));
   return std::optional<QuantizationConfig>(std::move(result));
 }

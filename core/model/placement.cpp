@@ -236,7 +236,7 @@ bool is_on_stage(const WeightTensor& tensor, const ModelSpec& spec, const Parall
   const bool is_last = stage + 1 == plan.pipeline_stages;
   switch (tensor.role) {
     case Role::embedding: return is_first || (is_last && spec.tie_word_embeddings);
-    case Role::output: return is_last;
+    case Role::output:
     case Role::norm: return is_last;
     case Role::vision:
     case Role::audio:

@@ -23,21 +23,38 @@ CacheLayout plain_cache(uint64_t layers) {
   return layout;
 }
 
-/// The rule of thumb with its inverse answers, without JSON.
-void EstimateGeneric(benchmark::State& state) {
-  const Scenario scenario;
-  const CacheLayout cache = plain_cache(60);
+struct GenericCase {
+  Scenario scenario;
+  CacheLayout cache = plain_cache(60);
   GenericModel model;
-  model.weights = GiB(40);
-  model.cache = &cache;
-  const HardwareSpec hardware = custom_hardware(GiB(80));
+  HardwareSpec hardware = custom_hardware(GiB(80));
   GenericConstants constants;
-  constants.overhead_factor = {scenario.overhead_factor, scenario.overhead_factor,
-                               scenario.overhead_factor};
+
+  GenericCase() {
+    model.weights = GiB(40);
+    model.cache = &cache;
+    const Decimal factor = scenario.overhead_factor;
+    constants.overhead_factor = {factor, factor, factor};
+  }
+};
+
+/// The rule of thumb, without JSON.
+void EstimateGeneric(benchmark::State& state) {
+  const GenericCase one;
   for (auto _ : state)
-    benchmark::DoNotOptimize(estimate_generic(scenario, model, hardware, constants));
+    benchmark::DoNotOptimize(
+        estimate_generic(one.scenario, one.model, one.hardware, one.constants));
 }
 BENCHMARK(EstimateGeneric);
+
+/// Its inverse answers: two searches over it.
+void AnswersGeneric(benchmark::State& state) {
+  const GenericCase one;
+  for (auto _ : state)
+    benchmark::DoNotOptimize(
+        generic_answers(one.scenario, one.model, one.constants, one.hardware.usable));
+}
+BENCHMARK(AnswersGeneric);
 
 /// One call across the facade: JSON in, JSON out.
 void EstimateCall(benchmark::State& state) {

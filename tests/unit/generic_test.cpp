@@ -23,16 +23,25 @@ GenericConstants constants_of(const Scenario& scenario) {
           "test"};
 }
 
-Breakdown estimate(const Scenario& scenario, Bytes memory, const CacheLayout& cache) {
+GenericModel model_with(const CacheLayout& cache) {
   GenericModel model;
   model.weights = GiB(15);
   model.cache = &cache;
   model.hidden_size = 4096;
   model.intermediate_size = 14336;
-  Result<Breakdown> result =
-      estimate_generic(scenario, model, custom_hardware(memory), constants_of(scenario));
+  return model;
+}
+
+Breakdown estimate(const Scenario& scenario, Bytes memory, const CacheLayout& cache) {
+  Result<Breakdown> result = estimate_generic(scenario, model_with(cache), custom_hardware(memory),
+                                              constants_of(scenario));
   EXPECT_TRUE(result.has_value());
   return result.value_or(Breakdown{});
+}
+
+Answers answers_of(const Scenario& scenario, Bytes memory, const CacheLayout& cache) {
+  const Bytes usable = estimate(scenario, memory, cache).devices.front().usable;
+  return generic_answers(scenario, model_with(cache), constants_of(scenario), usable);
 }
 
 Scenario random_scenario(std::mt19937_64& random) {
@@ -59,7 +68,7 @@ TEST(Generic, AnswersFitAndTheNextStepDoesNot) {
   for (int round = 0; round < 2000; ++round) {
     const Scenario scenario = random_scenario(random);
     const Bytes memory = GiB(16 + random() % 180);
-    const Answers answers = estimate(scenario, memory, cache).answers;
+    const Answers answers = answers_of(scenario, memory, cache);
     Scenario at = scenario;
     if (answers.max_requests.value_or(0) > 0) {
       at.num_requests = *answers.max_requests;
