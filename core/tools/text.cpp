@@ -94,13 +94,24 @@ std::string answers_text(const json::Value& result) {
       limit_text(answers, "max_context_tokens"), limit_text(answers, "model_max_context_tokens"));
 }
 
+std::string context_limit_text(double tokens) {
+  return tokens > 0 ? fmt::format("at most {} tokens", grouped(tokens))
+                    : "no stated maximum context";
+}
+
+/// The model's own name, or what its configuration calls itself.
+std::string model_name(const json::Value& model) {
+  const std::string name = text(member(model, "name"));
+  return name.empty() ? "Model without a name" : name;
+}
+
 }  // namespace
 
 std::string gib_text(double bytes) { return fmt::format("{:.2f} GiB", bytes / 1073741824.0); }
 
 std::string estimate_text(const json::Value& result) {
   std::string out = verdict_text(member(result, "verdict")) + "\n";
-  out += text(member(member(result, "model"), "name")) + "\n\n";
+  out += model_name(member(result, "model")) + "\n\n";
   for (const json::Value& device : items(member(result, "devices")))
     out += device_text(device) + "\n";
   return out + answers_text(result);
@@ -109,10 +120,9 @@ std::string estimate_text(const json::Value& result) {
 std::string model_text(const json::Value& result) {
   const json::Value& parameters = member(result, "parameters");
   std::string out = fmt::format(
-      "{} ({})\n{} layers, at most {} tokens\nParameters: {} ({} active per token)\n",
-      text(member(result, "name")), text(member(result, "model_type")),
-      grouped(number(member(result, "num_layers"))),
-      grouped(number(member(result, "max_context_tokens"))),
+      "{} ({})\n{} layers, {}\nParameters: {} ({} active per token)\n", model_name(result),
+      text(member(result, "model_type")), grouped(number(member(result, "num_layers"))),
+      context_limit_text(number(member(result, "max_context_tokens"))),
       grouped(number(member(parameters, "total"))), grouped(number(member(parameters, "active"))));
   if (const json::Value::Object* roles = member(parameters, "by_role").as_object()) {
     for (const json::Member& role : *roles)
