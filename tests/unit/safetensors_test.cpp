@@ -9,7 +9,8 @@ namespace vramgauge {
 namespace {
 
 std::string file_of(std::string_view json) {
-  const uint64_t length = json.size();  // 64 bits on every target: it is shifted through all of them
+  const uint64_t length =
+      json.size();  // 64 bits on every target: it is shifted through all of them
   std::string bytes;
   for (unsigned i = 0; i < 8; ++i)
     bytes.push_back(static_cast<char>(length >> (8 * i) & 0xFF));
