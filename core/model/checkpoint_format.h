@@ -5,6 +5,7 @@
 
 #include "model/weight_formats.h"
 #include "specs/quantization.h"
+#include "specs/stored_model.h"
 
 namespace vramgauge {
 
@@ -19,6 +20,17 @@ namespace vramgauge {
 Result<FormattedWeights> format_checkpoint(const std::vector<WeightTensor>& tensors,
                                            const ModelSpec& spec,
                                            const QuantizationConfig& quantization);
+
+/// Draft layers (multi-token prediction), which engines load only for speculative decoding.
+enum class Drafts { counted, left_out };
+
+/// Bytes of the tensors of `spec` as `quantization`, resolved against them, stores them; what it
+/// leaves alone keeps the model's dtype. Errors: those in quantization.refused,
+/// format.not_divisible, format.refused for experts of one layer that are stored differently,
+/// value.overflow. Warnings: those of `quantization`.
+Result<FormattedWeights> format_resolved(const ModelSpec& spec,
+                                         const ResolvedQuantization& quantization,
+                                         Drafts drafts = Drafts::left_out);
 
 /// How a scheme stores a matrix with `cols` input features.
 GroupedLayout scheme_layout(const QuantScheme& scheme, uint64_t cols);
