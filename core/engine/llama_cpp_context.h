@@ -67,12 +67,11 @@ struct LlamaCppOptions {
   uint64_t n_cpu_moe = 0;
   bool offload_kv = true;
   bool offload_ops = true;
-  bool use_mmap = false;
   std::vector<LlamaCppOverride> overrides;
 };
 
 /// Which of the engine's memory classes serves the model.
-enum class LlamaCppMemoryClass { none, kv, iswa, hybrid, hybrid_iswa, recurrent, dsa };
+enum class LlamaCppMemoryClass { kv, iswa, hybrid, hybrid_iswa, recurrent, dsa };
 
 std::string_view llama_cpp_memory_class_name(LlamaCppMemoryClass memory_class);
 
@@ -99,6 +98,10 @@ struct LlamaCppContext {
   bool offload_kv = true;
   bool offload_ops = true;
 };
+
+/// Whether CUDA's flash attention has code for this layer's heads and cache types (supported heads
+/// in ggml/src/ggml-cuda/fattn.cu; default build).
+bool cuda_runs_flash_attention(const LlamaCppLayer& layer, GgmlType type_k, GgmlType type_v);
 
 /// The sizes in force, or why the engine refuses to start: llama_cpp.refused with the engine's own
 /// reason.

@@ -24,6 +24,8 @@ enum class LlamaCppCacheKind {
 /// One layer as the engine sizes its memory.
 struct LlamaCppLayer {
   LlamaCppCacheKind cache = LlamaCppCacheKind::none;
+  /// Attends to a sliding window or chunk, whether its cache is its own or not.
+  bool is_windowed = false;
   /// Elements of one token's keys and values over all KV heads (n_embd_k_gqa, n_embd_v_gqa). They
   /// are set for a layer that shares an earlier cache as well.
   uint64_t k_elements = 0;
@@ -57,18 +59,20 @@ struct LlamaCppModel {
   uint64_t num_layers = 0;
   /// Sliding window or chunk in tokens; 0 = the engine gives no layer one.
   uint64_t window_tokens = 0;
+  /// Widest v_elements of any layer: without flash attention every layer's values are padded to it.
+  uint64_t widest_v_elements = 0;
   /// Caches a latent instead of keys and values.
   bool is_latent = false;
   /// Has an indexer with a cache of its own (DeepSeek sparse attention).
   bool is_sparse = false;
 };
 
-/// Reads the model of a header. Errors: those of import_gguf.
+/// Reads the model of a header. Errors: those of import_gguf, and as below.
 Result<LlamaCppModel> llama_cpp_model(const GgufHeader& header);
 
 /// The same from a model description (its mtp_layers behind the decoder) and tensors that stand for
-/// its file.
-LlamaCppModel llama_cpp_model(std::string architecture, ModelSpec spec,
-                              std::vector<LlamaCppTensor> tensors);
+/// its file. Error: model.unsupported for a mixer whose cache in llama.cpp is not known.
+Result<LlamaCppModel> llama_cpp_model(std::string architecture, ModelSpec spec,
+                                      std::vector<LlamaCppTensor> tensors);
 
 }  // namespace vramgauge

@@ -88,6 +88,7 @@ LlamaCppWeight weight_of(const std::vector<LlamaCppTensor>& tensors, size_t inde
   weight.place = place_of(tensor.name, in_layer.has_value());
   weight.layer = in_layer ? in_layer->layer : 0;
   weight.cpu_bytes = cpu_bytes(tensor);
+  weight.pinned_bytes = weight.cpu_bytes;
   weight.is_repacked = weight.place != LlamaCppPlace::host && can_repack(tensor);
   weight.gpu_bytes = weight.place == LlamaCppPlace::host ? weight.cpu_bytes : gpu_bytes(tensor);
   weight.is_expert = is_routed_expert(tensor.name);
@@ -109,8 +110,8 @@ LlamaCppWeight tied_output(const std::vector<LlamaCppTensor>& tensors, size_t em
   weight.tensor = embedding;
   weight.place = LlamaCppPlace::output;
   weight.is_repacked = can_repack(tensor);
-  const bool is_copied = weight.is_repacked || holds_tied_output_twice(architecture);
-  weight.cpu_bytes = is_copied ? cpu_bytes(tensor) : 0;
+  weight.pinned_bytes = holds_tied_output_twice(architecture) ? cpu_bytes(tensor) : 0;
+  weight.cpu_bytes = weight.is_repacked ? cpu_bytes(tensor) : weight.pinned_bytes;
   weight.gpu_bytes = gpu_bytes(tensor);
   return weight;
 }

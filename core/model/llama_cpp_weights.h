@@ -39,6 +39,8 @@ struct LlamaCppWeight {
   uint64_t layer = 0;
   /// Bytes when it stays on the CPU; 0 for a tied output that reads the embedding in place.
   uint64_t cpu_bytes = 0;
+  /// Bytes in host memory that a GPU reads, where nothing is repacked.
+  uint64_t pinned_bytes = 0;
   /// On the CPU it goes to the buffer of repacked matrices (AVX2).
   bool is_repacked = false;
   /// Bytes on a GPU.
