@@ -374,6 +374,14 @@ std::string_view cache_kind_name(CacheKind kind) {
   return "";
 }
 
+Result<std::vector<CacheSegment>> layer_segments(const ModelSpec& spec, const Layer& layer,
+                                                 const CacheType& k_type, const CacheType& v_type,
+                                                 uint64_t tensor_parallel,
+                                                 const StatePrecision& precision) {
+  const RowSizes rows(k_type, v_type);
+  return LayerSegments(spec, rows, tensor_parallel, precision).of(layer);
+}
+
 Result<CacheLayout> cache_layout(const ModelSpec& spec, const CacheType& k_type,
                                  const CacheType& v_type, uint64_t tensor_parallel,
                                  const StatePrecision& precision) {
