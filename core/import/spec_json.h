@@ -1,13 +1,12 @@
 // A model as JSON: what an import of any kind ends in, and what travels between the module that
 // reads foreign formats and the one that computes, in the catalogue and in links.
 //
-// {"model_type":"spec","spec_version":1,"source_model_type":"llama","name":..., members of
-// ModelSpec,
-//  "layers":{"kinds":[...],"order":[kind, times, ...]}, "stored":{...}, "quantization":{...}, ...}
+//   {"model_type": "spec", "spec_version": 1, "source_model_type": "llama", "name": ...,
+//    "layers": {"kinds": [...], "order": [0, [59, 1]]}, "stored": {...}, "quantization": {...}}
 //
 // Members that have their default are left out. Layers are a table of different ones and a list of
-// runs; stored tensors that are alike in many layers are one row. Field tables:
-// import/spec_fields.cpp.
+// patterns; stored tensors that are alike in many layers are one row. Field tables:
+// import/spec_layers.cpp and spec_document.cpp.
 #pragma once
 
 #include <optional>

@@ -4,31 +4,23 @@
 #include <vector>
 
 #include "model/weight_formats.h"
-#include "specs/quantization.h"
 #include "specs/stored_model.h"
 
 namespace vramgauge {
 
-/// Bytes of `tensors` (those of `spec`) as `quantization` stores them; what it leaves alone keeps
-/// the model's dtype. Lists name modules as the checkpoint does; the spellings that families use
-/// for the same module are tried. Errors: format.not_divisible, format.refused for experts of one
-/// layer that are stored differently, value.overflow. Warnings: those of `quantization`, and
-/// format.unmatched_modules for entries that mean no tensor of the model.
-///
-/// Not counted, because the configuration does not give their width or number: scales of the cache,
-/// the shapes that pack-quantized files store, quantisation tables of bitsandbytes (under 0.01 %).
-Result<FormattedWeights> format_checkpoint(const std::vector<WeightTensor>& tensors,
-                                           const ModelSpec& spec,
-                                           const QuantizationConfig& quantization);
-
 /// Draft layers (multi-token prediction), which engines load only for speculative decoding.
 enum class Drafts { counted, left_out };
 
-/// Bytes of the tensors of `spec` as `quantization`, resolved against them, stores them; what it
-/// leaves alone keeps the model's dtype. Errors: those in quantization.refused,
-/// format.not_divisible, format.refused for experts of one layer that are stored differently,
-/// value.overflow. Warnings: those of `quantization`.
-Result<FormattedWeights> format_resolved(const ModelSpec& spec,
+/// Bytes of `tensors` as `quantization`, which was resolved against them, stores them; what it
+/// leaves alone keeps the dtype of `spec`. `tensors` is weight_tensors(spec), whole, also where
+/// drafts are left out. Errors: quantization.refused; format.not_divisible; format.refused for
+/// experts of one layer that are stored differently; value.overflow. Warnings: those of
+/// `quantization`.
+///
+/// Not counted, because the configuration does not give their width or number: scales of the cache,
+/// the shapes that pack-quantized files store, quantisation tables of bitsandbytes (under 0.01 %).
+Result<FormattedWeights> format_resolved(const std::vector<WeightTensor>& tensors,
+                                         const ModelSpec& spec,
                                          const ResolvedQuantization& quantization,
                                          Drafts drafts = Drafts::left_out);
 

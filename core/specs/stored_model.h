@@ -19,7 +19,8 @@ struct StoredWeight {
   /// The file's own name: "blk.3.attn_q.weight". With `count` above 1 a star stands for the number
   /// that differs: "model.layers.3.mlp.experts.*.up_proj.weight".
   std::string name;
-  /// As the file lists them: innermost first in GGUF files, outermost first in safetensors.
+  /// GGUF: as the file lists them, innermost first. safetensors: outermost first, what is behind
+  /// the outputs of a convolution multiplied.
   std::vector<uint64_t> dims;
   /// Storage type as the file names it: "Q4_K", "BF16", "F8_E4M3".
   std::string type;

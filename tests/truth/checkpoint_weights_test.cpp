@@ -12,6 +12,7 @@
 
 #include "import/quantization_config.h"
 #include "model/checkpoint_format.h"
+#include "model/checkpoint_resolve.h"
 #include "model/weights.h"
 #include "models.h"
 #include "support/files.h"
@@ -20,8 +21,6 @@ namespace vramgauge::test {
 namespace {
 
 constexpr double kGib = 1073741824.0;
-
-enum class Drafts { counted, left_out };
 
 struct Checkpoint {
   json::Value preset;
@@ -37,14 +36,10 @@ Checkpoint load(const std::string& slug) {
   return checkpoint;
 }
 
-std::vector<WeightTensor> tensors_of(const ModelSpec& spec, Drafts drafts) {
-  std::vector<WeightTensor> tensors;
-  for (WeightTensor& tensor : weight_tensors(spec)) {
-    if (drafts == Drafts::counted || tensor.role != TensorRole::mtp) {
-      tensors.push_back(std::move(tensor));
-    }
-  }
-  return tensors;
+Result<FormattedWeights> sized(const ModelSpec& spec, const QuantizationConfig& quantization,
+                               Drafts drafts) {
+  const std::vector<WeightTensor> tensors = weight_tensors(spec);
+  return format_resolved(tensors, spec, resolve_quantization(tensors, spec, quantization), drafts);
 }
 
 std::optional<QuantizationConfig> quantization_of(const json::Value& preset) {
@@ -55,7 +50,7 @@ std::optional<QuantizationConfig> quantization_of(const json::Value& preset) {
 
 uint64_t bytes_of_checkpoint(const ModelSpec& spec, const QuantizationConfig& quantization,
                              Drafts drafts) {
-  const auto result = format_checkpoint(tensors_of(spec, drafts), spec, quantization);
+  const auto result = sized(spec, quantization, drafts);
   if (!result) throw std::runtime_error(first_message(result.error()));
   return result->total.count();
 }
@@ -75,8 +70,7 @@ TEST(CheckpointWeights, EveryQuantisedPresetHasASize) {
       continue;
     }
     const Checkpoint checkpoint = load(slug);
-    const auto result =
-        format_checkpoint(tensors_of(checkpoint.spec, Drafts::counted), checkpoint.spec, **read);
+    const auto result = sized(checkpoint.spec, **read, Drafts::counted);
     ASSERT_TRUE(result.has_value()) << slug << ": " << first_message(result.error());
     ++sized;
     if (!result->warnings.empty()) warned.push_back(slug);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/checkpoint_format.h"
+#include "model/checkpoint_resolve.h"
 #include "units/name_pattern.h"
 
 namespace vramgauge {
@@ -63,10 +64,16 @@ Result<std::optional<QuantizationConfig>> read(const std::string& text) {
   return read_quantization(*config, nullptr);
 }
 
+Result<FormattedWeights> sized(const QuantizationConfig& quantization) {
+  const std::vector<WeightTensor> tensors = small_model();
+  return format_resolved(tensors, small_spec(),
+                         resolve_quantization(tensors, small_spec(), quantization));
+}
+
 Result<FormattedWeights> weights(const std::string& text) {
   auto config = read(text);
   if (!config) return fail(config.error());
-  return format_checkpoint(small_model(), small_spec(), **config);
+  return sized(**config);
 }
 
 uint64_t bytes(const std::string& text) {
@@ -218,7 +225,7 @@ TEST(QuantizationConfig, ModeloptBeside) {
       json::parse(R"({"producer":{"name":"modelopt"},"quantization":{"quant_algo":"FP8"}})");
   const auto quantization = read_quantization(*config, &*beside);
   ASSERT_TRUE(quantization.has_value() && quantization->has_value());
-  const auto result = format_checkpoint(small_model(), small_spec(), **quantization);
+  const auto result = sized(**quantization);
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(result->total.count(), kPlain + kQuery + kDown + 4 * kExpert + 6 * 8);
   ASSERT_EQ(result->warnings.size(), 1U);
