@@ -29,6 +29,8 @@ static void describe(Fields& f, QuantScheme& s) {
   f.number("block_cols", s.block_cols, kOptionalDim);
   f.flag("has_zeros", s.has_zeros);
   f.flag("has_group_index", s.has_group_index);
+  f.flag("is_act_ordered", s.is_act_ordered);
+  f.flag("is_symmetric", s.is_symmetric);
   f.flag("has_double_scales", s.has_double_scales);
   f.flag("has_input_scale", s.has_input_scale);
 }

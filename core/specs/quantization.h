@@ -41,8 +41,12 @@ struct QuantScheme {
   uint64_t block_rows = 0;
   uint64_t block_cols = 0;
   bool has_zeros = false;
-  /// A 32-bit index per input feature (activation order).
+  /// A 32-bit index per input feature; GPTQ writes it whether activations are reordered or not.
   bool has_group_index = false;
+  /// Activations are reordered, so that engines keep the index.
+  bool is_act_ordered = false;
+  /// Zeros that are all alike: stored, but nothing reads them.
+  bool is_symmetric = false;
   /// Scales are quantised themselves (bitsandbytes).
   bool has_double_scales = false;
   /// A scale of the activations is stored with each matrix.
