@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "accuracy.h"
 #include "api/describe.h"
 #include "commands.h"
 #include "specs/scenario.h"
@@ -82,6 +83,18 @@ CLI::App* call = app.add_subcommand("call", "any method of the facade, JSON in, 
 call->add_option("method", method, "see core/api/README.md")->required();
 call->add_option("request", request, "JSON, or - for standard input");
 call->callback([&] { exit_code = tools::run_call(method, request); });
+
+tools::AccuracySource accuracy_source;
+CLI::App* accuracy =
+    app.add_subcommand("accuracy", "predictions beside what engines reported, by quantity");
+accuracy->add_option("files", accuracy_source.files, "truth files, gzipped or not")->required();
+accuracy->add_option("--headers", accuracy_source.header_folders,
+                     "folder with the headers of the models that the files name");
+accuracy->add_option("--engine-version", accuracy_source.engine_version,
+                     "rules of another version of the engine");
+accuracy->add_option("--worst", accuracy_source.num_worst, "most rows to list per quantity");
+accuracy->add_flag("--json", as_json, "the comparison as JSON");
+accuracy->callback([&] { exit_code = tools::run_accuracy(accuracy_source, as_json); });
 
 try {
   app.parse(argc, argv);

@@ -1,0 +1,345 @@
+#include "accuracy_llama_cpp.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "engine/llama_cpp_context.h"
+#include "engine/llama_cpp_placement.h"
+#include "import/gguf_reader.h"
+#include "model/llama_cpp_weights.h"
+#include "units/ggml_types.h"
+
+namespace vramgauge::tools {
+namespace {
+
+constexpr std::string_view kSuffix = ".gguf.head.gz";
+
+std::string model_name(const TruthTable& table, uint64_t row) {
+  return std::string(table.cell(row, "model")) + "." + std::string(table.cell(row, "quant"));
+}
+
+/// Lines of a file are counted from 1, and the first holds the columns.
+uint64_t line_of(uint64_t row) { return row + 2; }
+
+RowName row_name(const TruthTable& table, uint64_t row) {
+  std::string text = model_name(table, row);
+  for (const std::string_view column :
+       {"backend", "ctx", "n_seq_max", "kv_unified", "n_batch", "n_ubatch", "type_k", "type_v",
+        "flash_attn", "swa_full", "n_gpu_layers", "n_outputs_max", "extra_args"}) {
+    const std::string_view cell = table.cell(row, column);
+    if (!cell.empty()) text += " " + std::string(column) + "=" + std::string(cell);
+  }
+  return {line_of(row), std::move(text)};
+}
+
+std::optional<GgmlType> cache_type(std::string_view name) {
+  std::string upper(name);
+  for (char& c : upper) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  const GgmlTypeInfo* info = find_ggml_type(upper);
+  if (info == nullptr) return std::nullopt;
+  return info->type;
+}
+
+/// Reads the flag columns of one row; `reason` says what cannot be read.
+class RowOptions {
+ public:
+  RowOptions(const TruthTable& table, uint64_t row) : table_(table), row_(row) {}
+
+  bool read() {
+    options_.program = LlamaCppProgram::api;
+    options_.kv_unified = read_number("kv_unified") != 0;
+    options_.swa_full = read_number("swa_full") != 0;
+    options_.ctx_tokens = read_number("ctx");
+    options_.n_seq_max = read_number("n_seq_max");
+    options_.n_batch = read_number("n_batch");
+    options_.n_ubatch = read_number("n_ubatch");
+    options_.n_outputs_max = read_number("n_outputs_max");
+    const auto layers = table_.integer(row_, "n_gpu_layers");
+    if (!layers) reason_ = "n_gpu_layers is no number";
+    options_.n_gpu_layers = layers.value_or(0);
+    options_.type_k = read_type("type_k");
+    options_.type_v = read_type("type_v");
+    read_flash_attention();
+    read_extra_arguments();
+    return reason_.empty();
+  }
+
+  const LlamaCppOptions& options() const { return options_; }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  uint64_t read_number(std::string_view column) {
+    const auto value = table_.number(row_, column);
+    if (!value) reason_ = std::string(column) + " is no number";
+    return value.value_or(0);
+  }
+
+  GgmlType read_type(std::string_view column) {
+    const auto type = cache_type(table_.cell(row_, column));
+    if (!type) reason_ = std::string(column) + " is not a known type";
+    return type.value_or(GgmlType::f16);
+  }
+
+  void read_flash_attention() {
+    const std::string_view text = table_.cell(row_, "flash_attn");
+    if (text == "on") {
+      options_.flash_attn = LlamaCppFlashAttention::on;
+    } else if (text == "off") {
+      options_.flash_attn = LlamaCppFlashAttention::off;
+    } else if (text != "auto") {
+      reason_ = "flash_attn is none of on, off, auto";
+    }
+  }
+
+  void read_extra_arguments() {
+    for (const std::string_view part : split_text(table_.cell(row_, "extra_args"), ' ')) {
+      const std::size_t equals = std::min(part.find('='), part.size());
+      const std::string_view value = part.substr(std::min(equals + 1, part.size()));
+      if (!read_argument(part.substr(0, equals), value))
+        reason_ = "the argument " + std::string(part) + " is not known";
+    }
+  }
+
+  bool read_argument(std::string_view name, std::string_view value) {
+    if (name == "gpus") return read_devices(value);
+    if (name == "ts") return read_split(value);
+    const auto number = parse_integer(value);
+    if (!number || *number < 0) return false;
+    if (name == "ncmoe") {
+      options_.n_cpu_moe = static_cast<uint64_t>(*number);
+    } else if (name == "kvo") {
+      options_.offload_kv = *number != 0;
+    } else if (name == "opo") {
+      options_.offload_ops = *number != 0;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /// Sizes in GiB, one per device.
+  bool read_devices(std::string_view list) {
+    for (const std::string_view part : split_text(list, ',')) {
+      const auto gib = parse_integer(part);
+      if (!gib || *gib <= 0 || *gib > 1'000'000) return false;
+      options_.devices.push_back(
+          {"GPU" + std::to_string(options_.devices.size()), GiB(static_cast<uint64_t>(*gib))});
+    }
+    return true;
+  }
+
+  bool read_split(std::string_view list) {
+    for (const std::string_view part : split_text(list, ',')) {
+      const std::string text(part);
+      char* end = nullptr;
+      options_.tensor_split.push_back(std::strtof(text.c_str(), &end));
+      if (end == text.c_str() || *end != '\0') return false;
+    }
+    return true;
+  }
+
+  const TruthTable& table_;
+  uint64_t row_;
+  LlamaCppOptions options_;
+  std::string reason_;
+};
+
+using Buffers = std::vector<std::pair<std::string, uint64_t>>;
+
+uint64_t number_of(CheckedU64 value) { return value.value_or(UINT64_MAX); }
+
+/// Buffers that hold something, by the names of the build that made the table.
+Buffers named(const LlamaCppBufferBytes& bytes) {
+  Buffers buffers;
+  const auto add = [&buffers](std::string name, CheckedU64 value) {
+    if (number_of(value) != 0) buffers.emplace_back(std::move(name), number_of(value));
+  };
+  add("CPU", bytes.cpu);
+  add("CPU_REPACK", bytes.cpu_repack);
+  add("FGPU_Host", bytes.pinned);
+  for (std::size_t i = 0; i < bytes.gpus.size(); ++i)
+    add("FGPU" + std::to_string(i), bytes.gpus[i]);
+  return buffers;
+}
+
+/// NAME=bytes;NAME=bytes
+Buffers parse_buffers(std::string_view text) {
+  Buffers buffers;
+  for (const std::string_view part : split_text(text, ';')) {
+    const std::size_t equals = std::min(part.find('='), part.size());
+    const std::string_view bytes = part.substr(std::min(equals + 1, part.size()));
+    buffers.emplace_back(std::string(part.substr(0, equals)),
+                         static_cast<uint64_t>(parse_integer(bytes).value_or(0)));
+  }
+  return buffers;
+}
+
+uint64_t bytes_in(const Buffers& buffers, std::string_view name) {
+  uint64_t bytes = 0;
+  for (const auto& [buffer, held] : buffers)
+    bytes += buffer == name ? held : 0;
+  return bytes;
+}
+
+LlamaCppBufferBytes operator+(LlamaCppBufferBytes a, const LlamaCppBufferBytes& b) {
+  a.cpu += b.cpu;
+  a.cpu_repack += b.cpu_repack;
+  a.pinned += b.pinned;
+  for (std::size_t i = 0; i < a.gpus.size(); ++i)
+    a.gpus[i] += b.gpus[i];
+  return a;
+}
+
+/// Scores one row.
+class RowScore {
+ public:
+  RowScore(const TruthTable& table, uint64_t row, Scores& scores)
+      : table_(table), row_(row), name_(row_name(table, row)), scores_(scores) {}
+
+  void score(HeaderStore& headers) {
+    std::string reason;
+    const LlamaCppModel* model = headers.find(model_name(table_, row_), reason);
+    RowOptions options(table_, row_);
+    if (model == nullptr) return cannot(reason);
+    if (!options.read()) return cannot(options.reason());
+    const auto context = llama_cpp_context(*model, options.options());
+    const auto placement = llama_cpp_placement(*model, options.options());
+    if (!placement) return cannot(message_of(placement.error().front()));
+    if (!context) return refuse(context.error().front());
+    if (!is_ok()) return cannot("predicted, but the engine refused it");
+    const auto stored =
+        llama_cpp_stored(*model, *context, *placement, options.options().devices.size());
+    compare(stored);
+  }
+
+ private:
+  bool is_ok() const { return table_.cell(row_, "status") == "ok"; }
+
+  /// The engine's own words end the table's status.
+  void refuse(const Diagnostic& refusal) {
+    if (is_ok()) return cannot(message_of(refusal));
+    const auto* reason = refusal.code == ErrorCode::llama_cpp_refused
+                             ? std::get_if<std::string>(&refusal.args.front().value)
+                             : nullptr;
+    const bool is_same =
+        reason != nullptr && table_.cell(row_, "status").find(*reason) != std::string_view::npos;
+    if (!is_same) return cannot(message_of(refusal));
+    scores_.add("refused", name_, 1, exactly(1));
+  }
+
+  void cannot(const std::string& reason) {
+    if (!is_ok()) return scores_.add_unpredicted("refused", name_, 1, reason);
+    for (const std::string_view quantity :
+         {"weights_bytes", "kv_bytes", "kv_indexer_bytes", "rs_bytes", "output_bytes"}) {
+      scores_.add_unpredicted(quantity, name_, 0, reason);
+    }
+  }
+
+  void compare(const LlamaCppStored& stored) {
+    compare("weights_bytes", "weights_bytes", stored.weights.sum());
+    compare("kv_bytes", "kv_bytes_total",
+            stored.kv_full.sum() + stored.kv_windowed.sum() + stored.indexer.sum());
+    if (!table_.cell(row_, "kv_bytes_indexer").empty())
+      compare("kv_indexer_bytes", "kv_bytes_indexer", stored.indexer.sum());
+    if (!table_.cell(row_, "rs_bytes").empty()) compare("rs_bytes", "rs_bytes", stored.state.sum());
+    compare("output_bytes", "output_bytes", stored.output.sum());
+    compare_buffers("weights_detail", named(stored.weights));
+    compare_buffers("kv_detail",
+                    named(stored.kv_full + stored.kv_windowed + stored.indexer + stored.state));
+    const Buffers output = named(stored.output);
+    const bool is_right =
+        output.size() == 1 && output[0].first == table_.cell(row_, "output_buffer");
+    scores_.add("output_buffer", name_, 1, exactly(is_right ? 1 : 0));
+  }
+
+  void compare(std::string_view quantity, std::string_view column, CheckedU64 bytes) {
+    const auto truth = table_.number(row_, column);
+    if (!truth) return scores_.add_unpredicted(quantity, name_, 0, "the truth is no number");
+    scores_.add(quantity, name_, *truth, exactly(number_of(bytes)));
+  }
+
+  /// Each buffer that either side names counts as a row.
+  void compare_buffers(std::string_view column, const Buffers& predicted) {
+    const Buffers truth = parse_buffers(table_.cell(row_, column));
+    for (const auto& [buffer, bytes] : truth)
+      compare_buffer(column, buffer, bytes, bytes_in(predicted, buffer));
+    for (const auto& [buffer, bytes] : predicted) {
+      if (bytes_in(truth, buffer) == 0) compare_buffer(column, buffer, 0, bytes);
+    }
+  }
+
+  void compare_buffer(std::string_view column, const std::string& buffer, uint64_t truth,
+                      uint64_t predicted) {
+    scores_.add(column, {name_.line, name_.text + " " + buffer}, truth, exactly(predicted));
+  }
+
+  const TruthTable& table_;
+  uint64_t row_;
+  RowName name_;
+  Scores& scores_;
+};
+
+}  // namespace
+
+const LlamaCppModel* HeaderStore::find(const std::string& name, std::string& reason) {
+  auto found = entries_.find(name);
+  if (found == entries_.end()) found = entries_.emplace(name, read(name)).first;
+  reason = found->second.reason;
+  return found->second.model.get();
+}
+
+HeaderStore::Entry HeaderStore::read(const std::string& name) const {
+  Entry entry;
+  for (const std::string& folder : folders_) {
+    const auto bytes = read_packed_file(folder + "/" + name + std::string(kSuffix));
+    if (!bytes) continue;
+    auto header = read_gguf_header(*bytes);
+    auto model = header ? llama_cpp_model(*header) : fail(std::move(header.error()));
+    if (model)
+      entry.model = std::make_unique<LlamaCppModel>(std::move(*model));
+    else
+      entry.reason = message_of(model.error().front());
+    return entry;
+  }
+  entry.reason = "no header " + name + std::string(kSuffix) + " in the folders given";
+  return entry;
+}
+
+bool is_llama_cpp_table(const TruthTable& table) {
+  return table.has("llama_cpp_commit") && table.has("kv_bytes_total");
+}
+
+bool is_llama_cpp_weights_table(const TruthTable& table) {
+  return table.has("cpu_plain") && table.has("gpu_all_device");
+}
+
+void score_llama_cpp(const TruthTable& table, HeaderStore& headers, Scores& scores) {
+  for (uint64_t row = 0; row < table.size(); ++row)
+    RowScore(table, row, scores).score(headers);
+}
+
+void score_llama_cpp_weights(const TruthTable& table, HeaderStore& headers, Scores& scores) {
+  constexpr std::string_view kColumns[] = {"cpu_plain", "cpu_repack", "gpu_all_device",
+                                           "gpu_all_host"};
+  for (uint64_t row = 0; row < table.size(); ++row) {
+    std::string reason;
+    const LlamaCppModel* model = headers.find(model_name(table, row), reason);
+    const auto buffers = model == nullptr ? std::nullopt : llama_cpp_buffers(model->weights);
+    const RowName name = row_name(table, row);
+    for (std::size_t i = 0; i < std::size(kColumns); ++i) {
+      const auto truth = table.number(row, kColumns[i]);
+      if (!buffers || !truth) {
+        scores.add_unpredicted(kColumns[i], name, truth.value_or(0), reason);
+        continue;
+      }
+      const Bytes predicted[] = {buffers->cpu_plain, buffers->cpu_repack, buffers->gpu_device,
+                                 buffers->gpu_host};
+      scores.add(kColumns[i], name, *truth, exactly(predicted[i].count()));
+    }
+  }
+}
+
+}  // namespace vramgauge::tools
