@@ -1,0 +1,369 @@
+#include "engine/graph_allocator.h"
+
+#include <algorithm>
+
+namespace vramgauge {
+
+uint64_t GraphBuffer::allocate(uint64_t bytes) {
+  bytes = padded(bytes);
+  size_t best = holes_.size();
+  for (size_t i = 0; i < holes_.size(); ++i) {
+    // Of equally small holes the last one is taken.
+    if (holes_[i].bytes >= bytes &&
+        (best == holes_.size() || holes_[i].bytes <= holes_[best].bytes))
+      best = i;
+  }
+  uint64_t offset = tail_;
+  if (best == holes_.size()) {
+    tail_ += bytes;
+  } else {
+    offset = holes_[best].offset;
+    holes_[best].offset += bytes;
+    holes_[best].bytes -= bytes;
+    if (holes_[best].bytes == 0) holes_.erase(holes_.begin() + static_cast<std::ptrdiff_t>(best));
+  }
+  peak_ = std::max(peak_, offset + bytes);
+  return offset;
+}
+
+void GraphBuffer::release(uint64_t offset, uint64_t bytes) {
+  bytes = padded(bytes);
+  if (bytes == 0) return;
+  const auto after =
+      std::lower_bound(holes_.begin(), holes_.end(), offset,
+                       [](const Hole& hole, uint64_t at) { return hole.offset < at; });
+  auto hole = after;
+  if (after != holes_.begin() && (after - 1)->offset + (after - 1)->bytes == offset) {
+    hole = after - 1;
+    hole->bytes += bytes;
+    if (after != holes_.end() && hole->offset + hole->bytes == after->offset) {
+      hole->bytes += after->bytes;
+      hole = holes_.erase(after) - 1;
+    }
+  } else if (after != holes_.end() && offset + bytes == after->offset) {
+    hole->offset = offset;
+    hole->bytes += bytes;
+  } else {
+    hole = holes_.insert(after, {offset, bytes});
+  }
+  if (hole->offset + hole->bytes == tail_) {
+    tail_ = hole->offset;
+    holes_.erase(hole);
+  }
+}
+
+namespace {
+
+/// Something that happens in order: a node is computed, or a copy of a tensor is made on a device.
+struct Step {
+  uint32_t node;
+  /// The node is a tensor whose copy starts to live here: what it copies is needed until now.
+  bool is_copy;
+};
+
+/// A node's place while the graph is replayed.
+struct Place {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  uint32_t uses = 0;
+  uint8_t device = 0;
+  bool is_allocated = false;
+};
+
+class Scheduler {
+ public:
+  Scheduler(std::vector<GraphNode> nodes, const GraphDevices& devices)
+      : nodes_(std::move(nodes)),
+        devices_(devices),
+        host_(static_cast<uint8_t>(devices.num_gpus)) {}
+
+  void run() {
+    const auto count = static_cast<uint32_t>(nodes_.size());
+    device_.assign(count, GraphNode::kAnywhere);
+    for (uint32_t i = 0; i < count; ++i)
+      device_[i] = home_of(nodes_[i]);
+    for (const bool gpu_only : {true, false}) {
+      spread(gpu_only, false);
+      spread(gpu_only, true);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      if (device_[i] == GraphNode::kAnywhere) device_[i] = best_of(nodes_[i]);
+    }
+    split(count);
+  }
+
+  std::vector<GraphNode> nodes_;
+  std::vector<uint8_t> device_;
+  std::vector<Step> steps_;
+  /// Inputs and copies that overlapping batches keep, in the order they are placed.
+  std::vector<uint32_t> kept_;
+
+ private:
+  static bool is_source_only(const GraphNode& node) {
+    return (node.flags & (GraphNode::kInput | GraphNode::kExternal)) != 0;
+  }
+
+  uint8_t home_of(const GraphNode& node) const {
+    if ((node.flags & GraphNode::kInput) != 0) return host_;
+    if ((node.flags & (GraphNode::kStored | GraphNode::kExternal)) != 0) return node.home;
+    const bool moves = node.home == host_ && host_ > 0 && devices_.offloads_operations &&
+                       (node.flags & GraphNode::kOffloads) != 0 &&
+                       (node.flags & GraphNode::kHostOnly) == 0;
+    return moves ? uint8_t{0} : node.home;
+  }
+
+  bool runs_on(const GraphNode& node, uint8_t device) const {
+    return device == host_ || (node.flags & GraphNode::kHostOnly) == 0;
+  }
+
+  /// Nodes without a device take the one of the node in front (or behind, backwards).
+  void spread(bool gpu_only, bool backwards) {
+    uint8_t current = GraphNode::kAnywhere;
+    const size_t count = nodes_.size();
+    for (size_t step = 0; step < count; ++step) {
+      const size_t i = backwards ? count - 1 - step : step;
+      if (is_source_only(nodes_[i])) continue;
+      if (device_[i] != GraphNode::kAnywhere) {
+        current = gpu_only && device_[i] == host_ ? GraphNode::kAnywhere : device_[i];
+      } else if (current != GraphNode::kAnywhere && runs_on(nodes_[i], current)) {
+        device_[i] = current;
+      }
+    }
+  }
+
+  /// The device that has most of the sources.
+  uint8_t best_of(const GraphNode& node) const {
+    uint8_t best = host_;
+    int most = -1;
+    for (uint8_t device = 0; device <= host_; ++device) {
+      if (!runs_on(node, device)) continue;
+      int here = 0;
+      for (uint32_t s = 0; s < node.num_sources; ++s)
+        here += device_[node.sources[s] / 2] == device ? 1 : 0;
+      if (here > most) {
+        most = here;
+        best = device;
+      }
+    }
+    return best;
+  }
+
+  /// A part of the graph holds the copy of one weight at a time, so that the next one can have its
+  /// place.
+  bool starts_part(uint32_t i) const {
+    if (copies_weight(i)) return true;
+    const GraphNode& node = nodes_[i];
+    for (uint32_t s = 0; s < node.num_sources; ++s) {
+      const uint32_t source = node.sources[s] / 2;
+      if ((nodes_[source].flags & GraphNode::kSharedWeight) != 0 && device_[source] != device_[i])
+        return true;
+    }
+    return false;
+  }
+
+  bool copies_weight(uint32_t i) const {
+    const GraphNode& node = nodes_[i];
+    return node.weight_bytes != 0 && node.home != GraphNode::kAnywhere &&
+           (node.flags & GraphNode::kStored) == 0 && node.home != device_[i];
+  }
+
+  /// Cuts the graph where the device changes; what a part reads from elsewhere is copied in front.
+  void split(uint32_t count) {
+    copies_.assign(static_cast<size_t>(count) * (host_ + 1U), 0);
+    std::vector<uint32_t> order;
+    std::vector<Step> copies;
+    uint8_t current = GraphNode::kAnywhere;
+    const auto flush = [&] {
+      steps_.insert(steps_.end(), copies.begin(), copies.end());
+      for (const uint32_t node : order)
+        steps_.push_back({node, false});
+      order.clear();
+      copies.clear();
+    };
+    for (uint32_t i = 0; i < count; ++i) {
+      if (is_source_only(nodes_[i])) continue;
+      if (device_[i] != current || (!copies.empty() && starts_part(i))) {
+        flush();
+        current = device_[i];
+      }
+      uint32_t weight_copy = 0;
+      if (copies_weight(i)) {
+        weight_copy = add_copy(nodes_[i].weight_bytes, current);
+        copies.push_back({weight_copy, true});
+      }
+      for (uint32_t s = 0; s < nodes_[i].num_sources; ++s) {
+        const uint32_t source = nodes_[i].sources[s];
+        if (devices_.num_copies > 1 && (nodes_[source / 2].flags & GraphNode::kInput) != 0)
+          keep_input(source / 2);
+        if (device_[source / 2] == current) continue;
+        const uint32_t copy = copy_of(source, current, copies);
+        nodes_[i].sources[s] = copy;
+      }
+      GraphNode& node = nodes_[i];
+      if (weight_copy != 0 && node.num_sources < GraphNode::kMaxSources)
+        node.sources[node.num_sources++] = weight_copy * 2;
+      order.push_back(i);
+    }
+    flush();
+  }
+
+  /// A tensor and its copy share a view's layout, so that the copy is read directly.
+  uint32_t copy_of(uint32_t source, uint8_t device, std::vector<Step>& copies) {
+    const size_t slot = static_cast<size_t>(source / 2) * (host_ + 1U) + device;
+    if (copies_[slot] == 0) {
+      const GraphNode& original = nodes_[source / 2];
+      const bool is_part = (source & 1U) != 0 && original.view_bytes != 0;
+      const uint32_t copy = add_copy(is_part ? original.view_bytes : original.bytes, device);
+      GraphNode& node = nodes_[copy];
+      if ((nodes_[source / 2].flags & GraphNode::kExternal) == 0) {
+        node.sources[0] = source & ~1U;
+        node.num_sources = 1;
+      }
+      copies_[slot] = copy;
+      copies.push_back({copy, true});
+      if (devices_.num_copies > 1) kept_copies_.push_back(copy);
+    }
+    return copies_[slot] * 2;
+  }
+
+  uint32_t add_copy(uint64_t bytes, uint8_t device) {
+    GraphNode copy;
+    copy.bytes = bytes;
+    copy.home = device;
+    if (devices_.num_copies > 1) copy.flags = GraphNode::kKept;
+    nodes_.push_back(copy);
+    device_.push_back(device);
+    return static_cast<uint32_t>(nodes_.size() - 1);
+  }
+
+  void keep_input(uint32_t input) {
+    if ((nodes_[input].flags & GraphNode::kKept) != 0) return;
+    nodes_[input].flags |= GraphNode::kKept;
+    kept_.push_back(input);
+  }
+
+ public:
+  std::vector<uint32_t> kept_copies_;
+
+ private:
+  GraphDevices devices_;
+  uint8_t host_;
+  /// Per node and device, the node that is its copy there; 0 = none.
+  std::vector<uint32_t> copies_;
+};
+
+/// Plays the steps against the allocators.
+class Replay {
+ public:
+  Replay(const Scheduler& plan, const GraphDevices& devices) : plan_(plan), devices_(devices) {
+    for (uint32_t i = 0; i < devices.num_gpus; ++i)
+      buffers_.emplace_back(devices.gpu_alignment);
+    buffers_.emplace_back(devices.host_alignment);
+    places_.resize(plan.nodes_.size());
+  }
+
+  std::vector<uint64_t> run() {
+    place_kept(plan_.kept_);
+    place_kept(plan_.kept_copies_);
+    for (uint32_t i = 0; i < plan_.nodes_.size(); ++i) {
+      if ((plan_.nodes_[i].flags & GraphNode::kInput) != 0) place(i);
+    }
+    for (const Step& step : plan_.steps_)
+      count_uses(plan_.nodes_[step.node]);
+    for (const Step& step : plan_.steps_)
+      play(step);
+    std::vector<uint64_t> peaks;
+    for (const GraphBuffer& buffer : buffers_)
+      peaks.push_back(buffer.peak_bytes());
+    return peaks;
+  }
+
+ private:
+  void place_kept(const std::vector<uint32_t>& nodes) {
+    for (const uint32_t node : nodes) {
+      place(node);
+      GraphBuffer& buffer = buffers_[plan_.device_[node]];
+      for (uint32_t copy = 1; copy < devices_.num_copies; ++copy)
+        buffer.allocate(plan_.nodes_[node].bytes);
+    }
+  }
+
+  void count_uses(const GraphNode& node) {
+    for (uint32_t s = 0; s < node.num_sources; ++s)
+      ++places_[node.sources[s] / 2].uses;
+  }
+
+  void place(uint32_t i) {
+    Place& place = places_[i];
+    if (place.is_allocated) return;
+    const GraphNode& node = plan_.nodes_[i];
+    place.device = plan_.device_[i];
+    const bool is_on_gpu = place.device < devices_.num_gpus;
+    place.bytes = node.bytes + (is_on_gpu ? node.gpu_extra_bytes : 0);
+    if (place.bytes == 0) return;
+    place.offset = buffers_[place.device].allocate(place.bytes);
+    place.is_allocated = true;
+  }
+
+  void play(const Step& step) {
+    const GraphNode& node = plan_.nodes_[step.node];
+    if (step.is_copy) {
+      // The source is needed until the copy is made, but no longer by the copy's readers.
+      release_sources(node);
+      place(step.node);
+      return;
+    }
+    if ((node.flags & GraphNode::kInPlace) == 0 || !take_over(step.node, node)) place(step.node);
+    release_sources(node);
+  }
+
+  /// Takes the place of the first source that allows it.
+  bool take_over(uint32_t i, const GraphNode& node) {
+    for (uint32_t s = 0; s < node.num_sources; ++s) {
+      const uint32_t source = node.sources[s];
+      Place& parent = places_[source / 2];
+      if ((source & 1U) != 0 || !parent.is_allocated || parent.uses != 1) continue;
+      if (plan_.nodes_[source / 2].bytes != node.bytes) continue;
+      if ((plan_.nodes_[source / 2].flags & GraphNode::kKept) != 0) continue;
+      Place& place = places_[i];
+      place.device = parent.device;
+      place.offset = parent.offset;
+      place.bytes = node.bytes;
+      place.is_allocated = true;
+      parent.is_allocated = false;
+      const GraphBuffer& buffer = buffers_[place.device];
+      const uint64_t kept = buffer.padded(place.bytes);
+      if (buffer.padded(parent.bytes) > kept)
+        buffers_[place.device].release(place.offset + kept, buffer.padded(parent.bytes) - kept);
+      return true;
+    }
+    return false;
+  }
+
+  void release_sources(const GraphNode& node) {
+    for (uint32_t s = 0; s < node.num_sources; ++s) {
+      const uint32_t source = node.sources[s] / 2;
+      Place& place = places_[source];
+      if (--place.uses != 0 || !place.is_allocated) continue;
+      if ((plan_.nodes_[source].flags & GraphNode::kKept) != 0) continue;
+      buffers_[place.device].release(place.offset, place.bytes);
+      place.is_allocated = false;
+    }
+  }
+
+  const Scheduler& plan_;
+  GraphDevices devices_;
+  std::vector<GraphBuffer> buffers_;
+  std::vector<Place> places_;
+};
+
+}  // namespace
+
+std::vector<uint64_t> graph_buffer_bytes(const std::vector<GraphNode>& nodes,
+                                         const GraphDevices& devices) {
+  Scheduler plan(nodes, devices);
+  plan.run();
+  return Replay(plan, devices).run();
+}
+
+}  // namespace vramgauge

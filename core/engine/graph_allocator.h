@@ -1,0 +1,90 @@
+// How much memory a graph of tensors needs when each buffer is handed out by the best-fit allocator
+// of ggml: rules of ggml/src/ggml-alloc.c at llama.cpp 34af94cd (2026-08-17). Nothing is allocated;
+// only the highest address matters.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace vramgauge {
+
+/// The free list of one buffer without an end.
+class GraphBuffer {
+ public:
+  explicit GraphBuffer(uint64_t alignment) : alignment_(alignment) {}
+
+  /// Hands out the smallest hole that fits, else the space behind everything. Returns the offset.
+  uint64_t allocate(uint64_t bytes);
+  /// Returns what allocate() gave, or the end of it.
+  void release(uint64_t offset, uint64_t bytes);
+  /// Highest end of anything handed out.
+  uint64_t peak_bytes() const { return peak_; }
+  uint64_t padded(uint64_t bytes) const { return (bytes + alignment_ - 1) & ~(alignment_ - 1); }
+
+ private:
+  struct Hole {
+    uint64_t offset;
+    uint64_t bytes;
+  };
+  /// In order of their offsets; the space behind the last allocation is not among them.
+  std::vector<Hole> holes_;
+  uint64_t alignment_;
+  /// Where the free space without an end starts.
+  uint64_t tail_ = 0;
+  uint64_t peak_ = 0;
+};
+
+/// One tensor that a graph computes, reads or writes into a cache.
+struct GraphNode {
+  static constexpr uint32_t kMaxSources = 8;
+  /// A source is the index of a node x 2, + 1 when it is read through a view: the result of an
+  /// operation cannot take a view's place.
+  uint32_t sources[kMaxSources];
+  /// 0 = nothing of its own (written into a cache).
+  uint64_t bytes = 0;
+  /// Bytes more when it lies on a GPU.
+  uint64_t gpu_extra_bytes = 0;
+  /// Bytes of a copy of the part that is read through a view; 0 = all of it.
+  uint64_t view_bytes = 0;
+  /// Bytes that its weight takes in a buffer of another device, when it has to be copied there.
+  uint64_t weight_bytes = 0;
+  uint8_t num_sources = 0;
+  /// Device of its weight, or of the cache it writes; kAnywhere when neighbours decide.
+  uint8_t home = kAnywhere;
+  uint8_t flags = 0;
+
+  static constexpr uint8_t kAnywhere = 255;
+  /// May take the place of a source of equal size that nothing else needs.
+  static constexpr uint8_t kInPlace = 1;
+  /// Known before the computation: placed in front of everything, in host memory.
+  static constexpr uint8_t kInput = 2;
+  /// Its home is fixed: its result is stored there.
+  static constexpr uint8_t kStored = 4;
+  /// GPUs have no code for it.
+  static constexpr uint8_t kHostOnly = 8;
+  /// Large enough a batch to be worth copying its weight to a GPU.
+  static constexpr uint8_t kOffloads = 16;
+  /// Lies outside the buffers (a cache) on the device `home`.
+  static constexpr uint8_t kExternal = 32;
+  /// Never freed.
+  static constexpr uint8_t kKept = 64;
+  /// Beside kExternal: a weight that several nodes read.
+  static constexpr uint8_t kSharedWeight = 128;
+};
+
+/// Where a graph runs.
+struct GraphDevices {
+  /// GPUs are devices 0 .. num_gpus - 1, the host is device num_gpus.
+  uint32_t num_gpus = 0;
+  bool offloads_operations = true;
+  /// Copies of every input, for batches that overlap (1 or 4).
+  uint32_t num_copies = 1;
+  uint64_t gpu_alignment = 128;
+  uint64_t host_alignment = 32;
+};
+
+/// Bytes of the buffer of each device, the host's last, for nodes in the order of their execution.
+std::vector<uint64_t> graph_buffer_bytes(const std::vector<GraphNode>& nodes,
+                                         const GraphDevices& devices);
+
+}  // namespace vramgauge

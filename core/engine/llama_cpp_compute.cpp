@@ -1,0 +1,72 @@
+#include "engine/llama_cpp_compute.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/graph_allocator.h"
+#include "engine/llama_cpp_compute_graph.h"
+
+namespace vramgauge {
+namespace {
+
+using Rules = LlamaCppGraphRules;
+
+constexpr LlamaCppGraphRules kRules[] = {
+    {"llama", 0},
+    {"command-r", Rules::kLayerNorm | Rules::kParallel},
+    {"cohere2", Rules::kLayerNorm | Rules::kParallel | Rules::kRopeInWindowOnly},
+    {"falcon", Rules::kLayerNorm | Rules::kParallel | Rules::kAttentionFirst},
+    {"gemma2", Rules::kPostNorms},
+    {"gemma3", Rules::kPostNorms},
+    {"gemma4", Rules::kPostNorms | Rules::kSelectsNormed},
+    {"glm4moe", Rules::kSigmoidRouter},
+    {"gpt-oss", Rules::kSoftmaxOfChosen | Rules::kSelectsLast},
+    {"llama4", Rules::kWeightsInputs | Rules::kRawExpertWeights | Rules::kRopeInWindowOnly |
+                   Rules::kScalesQueries},
+    {"minimax-m2", Rules::kSigmoidRouter | Rules::kNormsAllHeads},
+    {"phi3", Rules::kFfnResidualFirst},
+    {"qwen2", 0},
+    {"qwen3", 0},
+    {"qwen3moe", 0},
+    {"starcoder", Rules::kLayerNorm | Rules::kNoRope},
+    {"starcoder2", Rules::kLayerNorm},
+};
+
+}  // namespace
+
+const LlamaCppGraphRules* llama_cpp_graph_rules(std::string_view architecture) {
+  for (const LlamaCppGraphRules& rules : kRules) {
+    if (rules.architecture == architecture) return &rules;
+  }
+  return nullptr;
+}
+
+std::optional<LlamaCppCompute> llama_cpp_compute(const LlamaCppModel& model,
+                                                 const LlamaCppContext& context,
+                                                 const LlamaCppPlacement& placement,
+                                                 uint32_t num_gpus) {
+  const LlamaCppGraphRules* rules = llama_cpp_graph_rules(model.architecture);
+  if (rules == nullptr) return std::nullopt;
+  LlamaCppGraph graph(model, context, placement, num_gpus, *rules);
+  std::vector<uint32_t> layers;
+  for (uint32_t i = 0; i < model.num_layers; ++i)
+    layers.push_back(i);
+  graph.build(layers);
+  if (graph.has_overflowed()) return std::nullopt;
+  GraphDevices devices;
+  devices.num_gpus = num_gpus;
+  devices.offloads_operations = context.offload_ops;
+  devices.num_copies = placement.is_pipelined ? 4 : 1;
+  const std::vector<uint64_t> bytes = graph_buffer_bytes(graph.nodes(), devices);
+  LlamaCppCompute result;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const LlamaCppComputeBytes made{Bytes(bytes[i]), Bytes(bytes[i]), Bytes(bytes[i])};
+    if (i < num_gpus)
+      result.gpus.push_back(made);
+    else
+      result.host = made;
+  }
+  return result;
+}
+
+}  // namespace vramgauge

@@ -1,0 +1,219 @@
+// Attention in the graph of llama_cpp_compute_graph.h.
+#include <algorithm>
+
+#include "engine/llama_cpp_compute_graph.h"
+
+namespace vramgauge {
+namespace {
+
+bool is_quantized(GgmlType type) { return ggml_type_info(type).is_quantized(); }
+
+/// Side of the Hadamard matrix for heads of that size: the largest power of two from 64 on that
+/// divides it.
+uint64_t rotation_side(uint64_t head_dim) {
+  uint64_t side = 64;
+  while (head_dim % (side * 2) == 0)
+    side *= 2;
+  return side;
+}
+
+/// CUDA's flash attention has code for these heads (ggml/src/ggml-cuda/fattn.cu).
+bool cuda_attends(uint64_t k_dim, uint64_t v_dim, uint64_t heads, uint64_t kv_heads, GgmlType k,
+                  GgmlType v) {
+  if (kv_heads == 0 || heads % kv_heads != 0) return false;
+  const uint64_t group = heads / kv_heads;
+  if (k != v && (k != GgmlType::q8_0 || v != GgmlType::q4_0)) return false;
+  switch (k_dim) {
+    case 40:
+    case 64:
+    case 72:
+    case 80:
+    case 96:
+    case 112:
+    case 128:
+    case 256: return v_dim == k_dim;
+    case 192: return v_dim == 128 && group % 8 == 0;
+    case 320: return v_dim == 256 && group % 32 == 0;
+    case 512: return v_dim == 512 && group >= 2;
+    case 576: return v_dim == 512 && group >= 2;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+LlamaCppGraph::Tensor LlamaCppGraph::mask(CacheInputs& inputs, bool is_windowed) {
+  const uint64_t cells = is_windowed ? context_.cells_swa : context_.cells;
+  return lazy_input(inputs.mask, product(product(cells, tokens_), context_.flash_attn ? 2 : 4));
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::cache_tensor(uint64_t cells, GgmlType type,
+                                                  uint64_t elements) {
+  if (!has_gpus()) return kNone;
+  const uint64_t rows = product(cells, context_.n_streams);
+  return external(product(rows, row_bytes(type, elements).value_or(0)), cache_home());
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::rotate(Tensor& matrix, uint64_t side, Tensor x,
+                                            uint64_t elements) {
+  const Tensor by = lazy_input(matrix, product(side * side, 4));
+  return view(add(elements, 0, {by, x}));
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::project_heads(std::string_view name,
+                                                   std::string_view norm_name, Tensor x,
+                                                   uint64_t heads, uint64_t head_dim, bool has_norm,
+                                                   bool has_rope, bool is_fused) {
+  const uint64_t features = heads * head_dim;
+  const uint64_t elements = product(features, tokens_);
+  Tensor made = is_fused ? x : multiply(name, x, features, tokens_);
+  if (has_norm && is(LlamaCppGraphRules::kNormsAllHeads)) {
+    made = view(norm(norm_name, made, features, tokens_));
+  } else {
+    made = view(made);
+    if (has_norm) made = norm(norm_name, made, features, tokens_);
+  }
+  if (has_rope) made = add(elements, GraphNode::kInPlace, {made, positions(), rope_factors()});
+  return made;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::attend_fused(const LlamaCppLayer& shape, const Attended& in) {
+  Tensor sinks = kNone;
+  if (in.sinks.home == num_gpus_ && in.sinks.bytes != 0) {
+    sinks = external(in.sinks.bytes, in.sinks.home);
+    nodes_.back().flags |= GraphNode::kSharedWeight;
+  }
+  const bool on_gpu = cuda_attends(shape.head_dim_k, shape.head_dim_v, shape.num_heads,
+                                   shape.num_kv_heads, context_.type_k, context_.type_v);
+  const uint64_t result = product(product(shape.head_dim_v, shape.num_heads), tokens_);
+  const Tensor made = add(result, on_gpu ? 0 : GraphNode::kHostOnly,
+                          {view(in.q), in.k_cache, in.v_cache, in.mask, sinks});
+  if (!on_gpu || !has_gpus()) return made;
+  // CUDA converts a quantised cache into F16 behind the result.
+  const auto pad = [](uint64_t bytes) { return (bytes + 127) / 128 * 128; };
+  const uint64_t cells = product(in.cells, context_.n_streams);
+  uint64_t end = product(result, 4);
+  if (context_.type_k != GgmlType::f16)
+    end = pad(end) + product(product(cells, shape.k_elements), 2);
+  if (context_.type_v != GgmlType::f16 && !in.v_is_k)
+    end = pad(end) + product(product(cells, shape.v_elements), 2);
+  nodes_.back().gpu_extra_bytes = end - product(result, 4);
+  return made;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::attend(const LlamaCppLayer& shape, const Attended& in) {
+  if (context_.flash_attn) return attend_fused(shape, in);
+  const uint64_t all_scores = product(product(in.cells, tokens_), shape.num_heads);
+  const Tensor scores = add(all_scores, 0, {in.k_cache, view(in.q)});
+  const Tensor weights = add(all_scores, GraphNode::kInPlace, {scores, in.mask}, in.sinks, tokens_);
+  Tensor values = in.v_cache;
+  if (in.v_is_k) {
+    // Values that are part of the keys have to be transposed; they keep the cache's type.
+    const uint64_t cells = product(in.cells, context_.n_streams);
+    values = add(0, 0, {values});
+    nodes_.back().bytes = product(cells, row_bytes(context_.type_k, shape.head_dim_v).value_or(0));
+  }
+  return add(product(product(shape.head_dim_v, shape.num_heads), tokens_), 0, {values, weights});
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x) {
+  using Rules = LlamaCppGraphRules;
+  const LlamaCppLayer& shape = model_.layers[layer_index_];
+  CacheInputs& inputs = shape.is_windowed ? windowed_ : full_;
+  const bool has_windows = model_.window_tokens != 0;
+  const bool has_rope = !is(Rules::kNoRope) && (shape.is_windowed || !is(Rules::kRopeInWindowOnly));
+  const bool has_norm = mixer.qk_norm != QkNorm::none;
+  const bool has_cache = shape.cache != LlamaCppCacheKind::none;
+  const uint64_t q_features = shape.num_heads * shape.head_dim_k;
+  const uint64_t q_elements = product(q_features, tokens_);
+  const uint64_t k_elements = product(shape.k_elements, tokens_);
+  const uint64_t v_elements = product(shape.v_elements, tokens_);
+  const bool rotates_k = is_quantized(context_.type_k) && shape.head_dim_k % 64 == 0;
+  const bool rotates_v = is_quantized(context_.type_v) && shape.head_dim_v % 64 == 0;
+  const uint64_t side = rotates_k ? rotation_side(shape.head_dim_k) : 0;
+
+  if (rotates_k) lazy_input(inputs.k_rotation, product(side * side, 4));
+  Tensor base = x;
+  Tensor gate = kNone;
+  if (mixer.fused_qkv)
+    base = multiply("attn_qkv", x, q_features + shape.k_elements + shape.v_elements, tokens_);
+  // The values are the last part of a row.
+  if (mixer.fused_qkv)
+    nodes_.back().view_bytes = nodes_.back().bytes - (q_features + shape.k_elements) * 4;
+  Tensor q = kNone;
+  if (mixer.output_gate) {
+    gate = multiply("attn_q", x, 2 * q_features, tokens_);
+    q = project_heads("attn_q", "attn_q_norm", gate, shape.num_heads, shape.head_dim_k, has_norm,
+                      has_rope, true);
+  } else {
+    q = project_heads("attn_q", "attn_q_norm", base, shape.num_heads, shape.head_dim_k, has_norm,
+                      has_rope, mixer.fused_qkv);
+  }
+  if (!has_rope && is(Rules::kScalesQueries)) {
+    q = add(q_elements, GraphNode::kInPlace,
+            {q, lazy_input(attention_scale_, product(tokens_, 4))});
+  }
+  if (rotates_k) q = rotate(inputs.k_rotation, side, q, q_elements);
+  Tensor k = kNone;
+  Tensor v = kNone;
+  const auto make_k = [&] {
+    if (rotates_k) lazy_input(inputs.k_rotation, product(side * side, 4));
+    k = project_heads("attn_k", "attn_k_norm", base, shape.num_kv_heads, shape.head_dim_k, has_norm,
+                      has_rope, mixer.fused_qkv);
+    if (rotates_k) k = rotate(inputs.k_rotation, side, k, k_elements);
+  };
+  const auto make_v = [&] {
+    if (rotates_v) lazy_input(inputs.v_rotation, 64 * 64 * 4);
+    v = mixer.fused_qkv ? base : multiply("attn_v", x, shape.v_elements, tokens_);
+    v = view(v);
+    if (rotates_v) v = rotate(inputs.v_rotation, 64, v, v_elements);
+  };
+  if (has_cache) {
+    if (has_windows) {
+      make_k();
+      make_v();
+    } else {
+      make_v();
+      make_k();
+    }
+  }
+  const uint8_t home = has_gpus() ? cache_home() : 0;
+  if (has_cache) {
+    store({view(k), lazy_input(inputs.k_rows, product(tokens_, 8))}, home);
+    uint64_t v_rows = tokens_;
+    if (!context_.flash_attn) {
+      v_rows = product(tokens_, model_.widest_v_elements);
+      if (mixer.fused_qkv) v = view(add(v_elements, 0, {view(v)}));
+      if (shape.v_elements < model_.widest_v_elements)
+        v = view(add(product(model_.widest_v_elements, tokens_), 0, {v}));
+    }
+    store({view(v), lazy_input(inputs.v_rows, product(v_rows, 8))}, home);
+  }
+  Attended in;
+  in.q = q;
+  in.cells = shape.is_windowed ? context_.cells_swa : context_.cells;
+  in.k_cache = cache_tensor(in.cells, context_.type_k, shape.k_elements);
+  in.v_cache = cache_tensor(in.cells, context_.type_v, shape.v_elements);
+  in.mask = mask(inputs, shape.is_windowed);
+  if (mixer.has_sinks && has_host_weights_) in.sinks = weight("attn_sinks");
+  Tensor mixed = attend(shape, in);
+  const uint64_t result = product(product(shape.head_dim_v, shape.num_heads), tokens_);
+  mixed = view(mixed);
+  if (!context_.flash_attn) mixed = add(result, 0, {mixed});
+  attention_gate_ = gate;
+  return mixed;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::project_output(Tensor mixed) {
+  const LlamaCppLayer& shape = model_.layers[layer_index_];
+  const uint64_t result = product(product(shape.head_dim_v, shape.num_heads), tokens_);
+  if (is_quantized(context_.type_v) && shape.head_dim_v % 64 == 0)
+    mixed = rotate((shape.is_windowed ? windowed_ : full_).v_rotation, 64, mixed, result);
+  if (attention_gate_ != kNone) {
+    const Tensor gate = add(result, 0, {view(attention_gate_)});
+    mixed = add(result, GraphNode::kInPlace, {mixed, gate});
+  }
+  return multiply("attn_output", mixed, hidden_, tokens_);
+}
+
+}  // namespace vramgauge

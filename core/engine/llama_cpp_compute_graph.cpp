@@ -1,0 +1,244 @@
+#include "engine/llama_cpp_compute_graph.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "units/checked.h"
+
+namespace vramgauge {
+namespace {
+
+/// Sizes beyond this are refused; sums over a graph then stay within 64 bits.
+constexpr uint64_t kMaxNodeBytes = uint64_t{1} << 50;
+/// Batches smaller than this stay where their weight is.
+constexpr uint64_t kOffloadRows = 32;
+
+}  // namespace
+
+LlamaCppGraph::LlamaCppGraph(const LlamaCppModel& model, const LlamaCppContext& context,
+                             const LlamaCppPlacement& placement, uint32_t num_gpus,
+                             const LlamaCppGraphRules& rules)
+    : model_(model), context_(context), placement_(placement), rules_(rules), num_gpus_(num_gpus) {
+  hidden_ = model.spec.hidden_size;
+  const uint64_t asked = std::min(context.n_ctx, context.n_ubatch);
+  const uint64_t sequences = std::max<uint64_t>(context.n_seq_max, 1);
+  tokens_ = (asked + sequences - 1) / sequences * sequences;
+  outputs_ = std::min(asked, context.n_outputs_max);
+  rows_ = tokens_;
+  nodes_.reserve(256);
+  if (num_gpus == 0) return;
+  const auto on_host = [](uint64_t device) { return device == LlamaCppPlacement::kHost; };
+  for (size_t i = 0; i < model.weights.size(); ++i) {
+    const LlamaCppWeight& weight = model.weights[i];
+    if (weight.place == LlamaCppPlace::every_layer) rope_factor_bytes_ = weight.gpu_bytes;
+    has_host_weights_ |= weight.place != LlamaCppPlace::host && on_host(placement.weight_device[i]);
+  }
+}
+
+uint64_t LlamaCppGraph::product(uint64_t a, uint64_t b) {
+  uint64_t result = 0;
+  if (!__builtin_mul_overflow(a, b, &result) && result <= kMaxNodeBytes) return result;
+  has_overflowed_ = true;
+  return 0;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::add(uint64_t elements, uint8_t flags,
+                                         std::initializer_list<Tensor> sources, Weight weight,
+                                         uint64_t rows) {
+  GraphNode node;
+  node.bytes = product(elements, 4);
+  node.flags = flags;
+  node.home = weight.home;
+  node.weight_bytes = weight.bytes;
+  if (rows >= kOffloadRows) node.flags |= GraphNode::kOffloads;
+  for (const Tensor source : sources) {
+    if (source != kNone) node.sources[node.num_sources++] = source;
+  }
+  nodes_.push_back(node);
+  return static_cast<Tensor>(nodes_.size() - 1) * 2;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::input(uint64_t bytes) {
+  const Tensor tensor = add(0, GraphNode::kInput, {});
+  nodes_.back().bytes = product(bytes, 1);
+  return tensor;
+}
+
+/// A cache matters only where another device may read it.
+LlamaCppGraph::Tensor LlamaCppGraph::external(uint64_t bytes, uint8_t home) {
+  if (!has_gpus()) return kNone;
+  const Tensor tensor = add(0, GraphNode::kExternal, {}, {home, 0}, 0);
+  nodes_.back().bytes = product(bytes, 1);
+  return tensor;
+}
+
+void LlamaCppGraph::store(std::initializer_list<Tensor> sources, uint8_t home) {
+  add(0, GraphNode::kStored, sources, {home, 0}, 0);
+}
+
+uint8_t LlamaCppGraph::cache_home() const {
+  const uint64_t device = placement_.cache_device(layer_index_);
+  return static_cast<uint8_t>(std::min<uint64_t>(device, num_gpus_));
+}
+
+void LlamaCppGraph::find_weights(uint32_t layer) {
+  layer_weights_.clear();
+  for (uint32_t i = 0; i < model_.weights.size(); ++i) {
+    const LlamaCppWeight& weight = model_.weights[i];
+    if (weight.place == LlamaCppPlace::layer && weight.layer == layer) layer_weights_.push_back(i);
+  }
+}
+
+LlamaCppGraph::Weight LlamaCppGraph::weight(std::string_view name, std::string_view end) {
+  if (!has_gpus()) return {0, 0};
+  const uint64_t device = std::min<uint64_t>(placement_.layer_device[layer_index_], num_gpus_);
+  Weight found{static_cast<uint8_t>(device), 0};
+  for (const uint32_t index : layer_weights_) {
+    const std::string_view full = model_.tensors[model_.weights[index].tensor].name;
+    const std::string_view rest = full.substr(full.find('.', 4) + 1);
+    if (rest.substr(0, name.size()) != name || rest.substr(name.size()) != end) continue;
+    found.home =
+        static_cast<uint8_t>(std::min<uint64_t>(placement_.weight_device[index], num_gpus_));
+    found.bytes = model_.weights[index].gpu_bytes;
+    break;
+  }
+  return found;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::add_bias(std::string_view name, Tensor x, uint64_t elements,
+                                              uint64_t rows, Tensor chosen) {
+  if (!has_host_weights_) return x;
+  const Weight bias = weight(name, ".bias");
+  return bias.bytes == 0 ? x : add(elements, GraphNode::kInPlace, {x, chosen}, bias, rows);
+}
+
+/// A layer in host memory reads the copy of the rotary factors that lies there.
+LlamaCppGraph::Tensor LlamaCppGraph::rope_factors() {
+  if (!has_host_weights_ || rope_factor_bytes_ == 0) return kNone;
+  if (placement_.layer_device[layer_index_] != LlamaCppPlacement::kHost) return kNone;
+  if (rope_factors_ == kNone) {
+    rope_factors_ = external(rope_factor_bytes_, static_cast<uint8_t>(num_gpus_));
+    nodes_[rope_factors_ / 2].flags |= GraphNode::kSharedWeight;
+  }
+  return rope_factors_;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::multiply(std::string_view name, Tensor x, uint64_t features,
+                                              uint64_t rows) {
+  const uint64_t elements = product(features, rows);
+  return add_bias(name, add(elements, 0, {x}, weight(name), rows), elements, rows);
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::norm(std::string_view name, Tensor x, uint64_t features,
+                                          uint64_t rows) {
+  const uint64_t elements = product(features, rows);
+  const Tensor normed =
+      add(elements, is(LlamaCppGraphRules::kLayerNorm) ? 0 : GraphNode::kInPlace, {x});
+  if (!has_gpus() || name.empty()) return normed;
+  const Tensor scaled = add(elements, GraphNode::kInPlace, {normed}, weight(name), rows);
+  return add_bias(name, scaled, elements, rows);
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::select(Tensor x, uint64_t features) {
+  return add(product(features, outputs_), 0, {x, output_rows()});
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::lazy_input(Tensor& slot, uint64_t bytes) {
+  if (slot == kNone) slot = input(bytes);
+  return slot;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::positions() {
+  return lazy_input(positions_, product(tokens_, is(LlamaCppGraphRules::kFourPositions) ? 16 : 4));
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::output_rows() {
+  return lazy_input(output_rows_, product(outputs_, 4));
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::embed() {
+  const Tensor ids = input(product(tokens_, 4));
+  // Room for embeddings that come from outside, although tokens come.
+  input(product(product(tokens_, hidden_), 4));
+  const auto host = static_cast<uint8_t>(num_gpus_);
+  Tensor x = add(product(tokens_, hidden_), 0, {ids}, {host, 0}, 0);
+  if (model_.spec.position_embeddings != 0) {
+    const Tensor rows = add(product(tokens_, hidden_), 0, {positions()}, {host, 0}, 0);
+    x = add(product(tokens_, hidden_), GraphNode::kInPlace, {x, rows});
+  }
+  return x;
+}
+
+void LlamaCppGraph::head(Tensor x) {
+  layer_weights_.clear();
+  layer_index_ = static_cast<uint32_t>(placement_.layer_device.size());
+  const auto keep_and_select = [&] {
+    nodes_[x / 2].flags |= GraphNode::kKept;
+    rows_ = outputs_;
+    x = select(x, hidden_);
+  };
+  if (is(LlamaCppGraphRules::kSelectsLast)) keep_and_select();
+  const Weight place{static_cast<uint8_t>(std::min<uint64_t>(placement_.output_device, num_gpus_)),
+                     0};
+  Weight norm_place = place;
+  norm_place.bytes = hidden_ * 4;
+  Weight head_place = place;
+  for (size_t i = 0; has_host_weights_ && i < model_.weights.size(); ++i) {
+    if (model_.weights[i].place != LlamaCppPlace::output) continue;
+    head_place.bytes = std::max(head_place.bytes, model_.weights[i].gpu_bytes);
+  }
+  const uint64_t elements = product(rows_, hidden_);
+  x = add(elements, is(LlamaCppGraphRules::kLayerNorm) ? 0 : GraphNode::kInPlace, {x});
+  if (has_gpus()) x = add(elements, GraphNode::kInPlace, {x}, norm_place, outputs_);
+  if (is(LlamaCppGraphRules::kSelectsNormed)) keep_and_select();
+  add(product(outputs_, model_.spec.vocab_size), 0, {x}, head_place, outputs_);
+}
+
+void LlamaCppGraph::build(const std::vector<uint32_t>& layers) {
+  Tensor x = embed();
+  for (const uint32_t index : layers) {
+    layer_index_ = index;
+    if (has_host_weights_) find_weights(index);
+    x = layer(index, index == layers.back(), x);
+  }
+  head(x);
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::layer(uint32_t index, bool is_last, Tensor x) {
+  using Rules = LlamaCppGraphRules;
+  const Layer& spec = model_.spec.layers[index];
+  const bool selects = is_last && !is(Rules::kSelectsLast) && !is(Rules::kSelectsNormed);
+  Tensor residual = x;
+  const Tensor normed = norm("attn_norm", x, hidden_, tokens_);
+  Tensor mixed = normed;
+  for (const Mixer& mixer : spec.mixers) {
+    if (const auto* softmax = std::get_if<Attention>(&mixer)) mixed = attention(*softmax, normed);
+  }
+  if (selects) rows_ = outputs_;
+  const uint64_t elements = product(rows_, hidden_);
+  const auto pick = [&](Tensor tensor) { return selects ? select(tensor, hidden_) : tensor; };
+  if (is(Rules::kParallel)) {
+    const Tensor fed = feed_forward(spec.ffn, pick(normed));
+    if (is(Rules::kAttentionFirst)) {
+      const Tensor sum = add(elements, GraphNode::kInPlace, {fed, pick(project_output(mixed))});
+      return add(elements, GraphNode::kInPlace, {sum, pick(residual)});
+    }
+    const Tensor sum = add(elements, GraphNode::kInPlace, {fed, pick(residual)});
+    return add(elements, GraphNode::kInPlace, {sum, pick(project_output(mixed))});
+  }
+  if (is(Rules::kMixResidualFirst)) residual = pick(residual);
+  mixed = pick(project_output(mixed));
+  if (is(Rules::kPostNorms)) mixed = norm("post_attention_norm", mixed, hidden_, rows_);
+  Tensor middle = kNone;
+  if (is(Rules::kMixResidualFirst))
+    middle = add(elements, GraphNode::kInPlace, {residual, mixed});
+  else
+    middle = add(elements, GraphNode::kInPlace, {mixed, pick(residual)});
+  if (std::holds_alternative<std::monostate>(spec.ffn)) return middle;
+  Tensor fed = feed_forward(spec.ffn, norm("ffn_norm", middle, hidden_, rows_));
+  if (is(Rules::kPostNorms)) fed = norm("post_ffw_norm", fed, hidden_, rows_);
+  return is(Rules::kFfnResidualFirst) ? add(elements, GraphNode::kInPlace, {middle, fed})
+                                      : add(elements, GraphNode::kInPlace, {fed, middle});
+}
+
+}  // namespace vramgauge

@@ -1,0 +1,188 @@
+// The graph that llama.cpp reserves its compute buffers for, reduced to what decides their size:
+// the tensors that take memory, in the order they are computed. Rules of src/llama-graph.cpp and
+// src/models/*.cpp at commit 34af94cd (2026-08-17).
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "engine/graph_allocator.h"
+#include "engine/llama_cpp_context.h"
+#include "engine/llama_cpp_placement.h"
+
+namespace vramgauge {
+
+/// How an architecture arranges what its layers have.
+struct LlamaCppGraphRules {
+  std::string_view architecture;
+  uint32_t flags = 0;
+
+  /// Mean-centred norms, which need a place of their own.
+  static constexpr uint32_t kLayerNorm = 1U << 0;
+  /// Attention and feed-forward part read the same norm and are added together.
+  static constexpr uint32_t kParallel = 1U << 1;
+  /// Norms behind attention and feed-forward part.
+  static constexpr uint32_t kPostNorms = 1U << 2;
+  /// Rows that give output are selected behind the last layer, not inside it; the layer's result
+  /// is kept.
+  static constexpr uint32_t kSelectsLast = 1U << 3;
+  /// The same behind the last norm, whose result is kept.
+  static constexpr uint32_t kSelectsNormed = 1U << 14;
+  /// No rotary embedding anywhere.
+  static constexpr uint32_t kNoRope = 1U << 4;
+  /// No rotary embedding in layers that keep the whole context.
+  static constexpr uint32_t kRopeInWindowOnly = 1U << 5;
+  /// Weights of experts are not normalised to one.
+  static constexpr uint32_t kRawExpertWeights = 1U << 6;
+  /// Router scores by a sigmoid.
+  static constexpr uint32_t kSigmoidRouter = 1U << 7;
+  /// Softmax over the chosen experts only.
+  static constexpr uint32_t kSoftmaxOfChosen = 1U << 8;
+  /// Experts' inputs are weighted, not their outputs.
+  static constexpr uint32_t kWeightsInputs = 1U << 9;
+  /// Experts' weights are scaled.
+  static constexpr uint32_t kScalesWeights = 1U << 10;
+  /// Queries and keys are normalised over all heads at once.
+  static constexpr uint32_t kNormsAllHeads = 1U << 11;
+  /// Four positions per token (sections of the rotary embedding).
+  static constexpr uint32_t kFourPositions = 1U << 12;
+  /// The mixer's (the feed-forward part's) result is added to the residual, not the other way
+  /// round.
+  static constexpr uint32_t kMixResidualFirst = 1U << 13;
+  static constexpr uint32_t kFfnResidualFirst = 1U << 15;
+  /// In kParallel: the attention's result is added before the residual.
+  static constexpr uint32_t kAttentionFirst = 1U << 16;
+  /// Queries of layers without rotary embedding are scaled by position.
+  static constexpr uint32_t kScalesQueries = 1U << 17;
+};
+
+/// Null for an architecture whose graph is not known here.
+const LlamaCppGraphRules* llama_cpp_graph_rules(std::string_view architecture);
+
+/// Builds the graph of one batch.
+class LlamaCppGraph {
+ public:
+  LlamaCppGraph(const LlamaCppModel& model, const LlamaCppContext& context,
+                const LlamaCppPlacement& placement, uint32_t num_gpus,
+                const LlamaCppGraphRules& rules);
+
+  /// The graph of the given layers, which stand for all.
+  void build(const std::vector<uint32_t>& layers);
+
+  const std::vector<GraphNode>& nodes() const { return nodes_; }
+  /// A size was beyond what can be computed with.
+  bool has_overflowed() const { return has_overflowed_; }
+
+ private:
+  /// A tensor: index of its node x 2, + 1 for a view of it.
+  using Tensor = uint32_t;
+  static constexpr Tensor kNone = UINT32_MAX;
+  static constexpr Tensor view(Tensor tensor) { return tensor | 1U; }
+
+  /// Where a weight lies, and its bytes where it has to be copied to a GPU.
+  struct Weight {
+    uint8_t home = GraphNode::kAnywhere;
+    uint64_t bytes = 0;
+  };
+
+  Tensor add(uint64_t elements, uint8_t flags, std::initializer_list<Tensor> sources) {
+    return add(elements, flags, sources, Weight{}, 0);
+  }
+  Tensor add(uint64_t elements, uint8_t flags, std::initializer_list<Tensor> sources, Weight weight,
+             uint64_t rows);
+  Tensor input(uint64_t bytes);
+  Tensor external(uint64_t bytes, uint8_t home);
+  void store(std::initializer_list<Tensor> sources, uint8_t home);
+  uint64_t product(uint64_t a, uint64_t b);
+
+  Weight weight(std::string_view name, std::string_view end = ".weight");
+  uint8_t cache_home() const;
+  void find_weights(uint32_t layer);
+
+  /// Adds a bias in place; its only trace is the copy of a bias that lies in host memory.
+  Tensor add_bias(std::string_view name, Tensor x, uint64_t elements, uint64_t rows,
+                  Tensor chosen = kNone);
+  Tensor rope_factors();
+  Tensor multiply(std::string_view name, Tensor x, uint64_t features, uint64_t rows);
+  Tensor norm(std::string_view name, Tensor x, uint64_t features, uint64_t rows);
+  Tensor select(Tensor x, uint64_t features);
+
+  Tensor lazy_input(Tensor& slot, uint64_t bytes);
+  Tensor positions();
+  Tensor output_rows();
+
+  Tensor embed();
+  Tensor layer(uint32_t index, bool is_last, Tensor x);
+  void head(Tensor x);
+
+  /// Inputs of a cache of one kind.
+  struct CacheInputs {
+    Tensor k_rotation = kNone;
+    Tensor v_rotation = kNone;
+    Tensor k_rows = kNone;
+    Tensor v_rows = kNone;
+    Tensor mask = kNone;
+  };
+  Tensor mask(CacheInputs& inputs, bool is_windowed);
+  Tensor rotate(Tensor& matrix, uint64_t side, Tensor x, uint64_t elements);
+  Tensor project_heads(std::string_view name, std::string_view norm_name, Tensor x, uint64_t heads,
+                       uint64_t head_dim, bool has_norm, bool has_rope, bool is_fused);
+  /// The mixer up to, but without, the output projection.
+  Tensor attention(const Attention& mixer, Tensor x);
+  Tensor project_output(Tensor mixed);
+  /// What the attention proper reads.
+  struct Attended {
+    Tensor q = kNone;
+    Tensor k_cache = kNone;
+    Tensor v_cache = kNone;
+    Tensor mask = kNone;
+    uint64_t cells = 0;
+    Weight sinks;
+    /// Values are the first part of the keys.
+    bool v_is_k = false;
+  };
+  Tensor cache_tensor(uint64_t cells, GgmlType type, uint64_t elements);
+  Tensor attend(const LlamaCppLayer& shape, const Attended& in);
+  Tensor attend_fused(const LlamaCppLayer& shape, const Attended& in);
+
+  Tensor feed_forward(const Ffn& ffn, Tensor x);
+  Tensor dense(std::string_view suffix, Tensor x, uint64_t width, bool is_gated, bool is_fused);
+  Tensor experts(const MoeFfn& ffn, Tensor x);
+  Tensor route(const MoeFfn& ffn, Tensor x, Tensor& chosen);
+
+  bool is(uint32_t flag) const { return (rules_.flags & flag) != 0; }
+  bool has_gpus() const { return num_gpus_ > 0; }
+
+  const LlamaCppModel& model_;
+  const LlamaCppContext& context_;
+  const LlamaCppPlacement& placement_;
+  const LlamaCppGraphRules& rules_;
+  uint32_t num_gpus_;
+  /// Some weights are in host memory although there are GPUs.
+  bool has_host_weights_ = false;
+  bool has_overflowed_ = false;
+
+  uint64_t hidden_ = 0;
+  uint64_t tokens_ = 0;
+  uint64_t outputs_ = 0;
+  /// Rows of what flows through the layers: tokens, or the output rows at the end.
+  uint64_t rows_ = 0;
+
+  std::vector<GraphNode> nodes_;
+  uint32_t layer_index_ = 0;
+  /// Indices of the current layer's weights, when they have to be looked up.
+  std::vector<uint32_t> layer_weights_;
+  Tensor positions_ = kNone;
+  Tensor output_rows_ = kNone;
+  Tensor attention_scale_ = kNone;
+  Tensor rope_factors_ = kNone;
+  uint64_t rope_factor_bytes_ = 0;
+  /// Of the attention whose output is not projected yet.
+  Tensor attention_gate_ = kNone;
+  CacheInputs full_;
+  CacheInputs windowed_;
+};
+
+}  // namespace vramgauge
