@@ -14,6 +14,8 @@ namespace {
 /// choosing a backend imports every candidate, whichever is then taken
 /// (vllm/v1/attention/backends/mla/flashinfer_mla.py; platforms/cuda.py, get_valid_backends).
 constexpr Bytes kLatentWorkspace = MiB(128);
+/// No model has as many.
+constexpr uint64_t kMaxLevels = 64;
 
 /// One load under way.
 class Loader {
@@ -30,6 +32,7 @@ class Loader {
       }
       first = last;
     }
+    add_vision_inputs();
     for (const VllmLinearBlocks& linear : to_repack_)
       repack_linear(allocator_, linear);
     add_latent_copies();
@@ -43,6 +46,22 @@ class Loader {
     while (last < tensors_.size() && tensors_[last].repeated == tensors_[first].repeated)
       ++last;
     return last;
+  }
+
+  /// Vision features that enter at several layers are laid out for a full batch
+  /// (models/qwen3_vl.py, deepstack_input_embeds).
+  void add_vision_inputs() {
+    uint64_t levels = 0;
+    for (const WeightTensor& tensor : *model_.tensors) {
+      if (tensor.name.find("deepstack_merger_list") != std::string::npos)
+        levels = std::max(levels, tensor.count);
+    }
+    const CheckedU64 bytes =
+        CheckedU64(model_.max_batched_tokens) * model_.spec->hidden_size * model_.dtype_bytes;
+    for (uint64_t level = 0; level < std::min(levels, kMaxLevels); ++level) {
+      workspaces_ += bytes;
+      allocator_.allocate(bytes);
+    }
   }
 
   bool has_latent() const {
@@ -136,12 +155,25 @@ class Loader {
   CheckedU64 offloaded_;
 };
 
+/// What a split must not cut. Kernels that pad take the rest of a group as well.
+SharedScales groups_of(const VllmStorage& storage) {
+  const bool has_groups = storage.group_size != VllmStorage::kWholeRow && storage.col_multiple == 1;
+  if (storage.block_cols > 0) return {storage.block_cols, storage.block_rows};
+  return {has_groups ? storage.group_size : 0, 0};
+}
+
 }  // namespace
 
 Result<VllmLoadedWeights> load_vllm_weights(const VllmModel& model, const ParallelPlan& plan,
                                             PlanRank rank) {
   const auto placed = place_tensors(*model.tensors, *model.spec, plan, rank);
   if (!placed) return fail(placed.error());
+  for (const PlacedTensor& part : *placed) {
+    const size_t index = index_of(part.index);
+    const auto whole =
+        check_groups((*model.tensors)[index], part, groups_of(model.storage[index]), plan);
+    if (!whole) return fail(whole.error());
+  }
   return Loader(model, fuse_tensors(model, *placed)).load();
 }
 

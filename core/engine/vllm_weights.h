@@ -13,11 +13,11 @@
 namespace vramgauge {
 
 /// How vLLM keeps the matrices of one linear layer after loading. The default is a plain 16-bit
-/// dtype.
+/// dtype. What a checkpoint's own format becomes: vllm_weights_formats.h.
 struct VllmStorage {
   /// Of one code.
   uint64_t bits = 16;
-  /// Input features that share a 16-bit scale; 0 = none.
+  /// Input features that share a scale; 0 = none, kWholeRow = all.
   uint64_t group_size = 0;
   uint64_t group_scale_bits = 16;
   /// Packed zeros, as wide as a code, one per group and output feature. Symmetric checkpoints of
@@ -33,8 +33,20 @@ struct VllmStorage {
   uint64_t block_cols = 0;
   /// One fp32 scale per matrix.
   bool has_matrix_scale = false;
-  /// Packed integers, which loading brings into the order of a kernel (GPTQ, compressed-tensors).
+  /// Packed integers, which loading brings into the order of a kernel.
   bool is_packed = false;
+  /// Of kernels for packed integers only Marlin takes them (AWQ).
+  bool only_marlin = false;
+  /// A kernel that pads its matrices: output and input features are multiples of these.
+  uint64_t row_multiple = 1;
+  uint64_t col_multiple = 1;
+  /// The same of the grid of group scales.
+  uint64_t scale_row_multiple = 1;
+  uint64_t scale_col_multiple = 1;
+  /// Group scales stay as loaded beside those in the order of the kernel.
+  bool keeps_loaded_scales = false;
+
+  static constexpr uint64_t kWholeRow = UINT64_MAX;
 
   friend bool operator==(const VllmStorage&, const VllmStorage&) = default;
 };
@@ -44,15 +56,17 @@ struct VllmModel {
   const ModelSpec* spec = nullptr;
   /// weight_tensors(*spec).
   const std::vector<WeightTensor>* tensors = nullptr;
-  /// One per tensor; vectors are always plain.
+  /// One per tensor. Of a vector only the width counts.
   std::vector<VllmStorage> storage;
-  /// Compute capability 9.0, which has a kernel of its own for packed integers.
-  bool is_hopper = false;
+  /// Ten times CUDA's compute capability: 90 has a kernel of its own for packed integers.
+  uint64_t compute_capability = 80;
   /// Of plain tensors and rotary tables: 2, or 4 with --dtype float32.
   uint64_t dtype_bytes = 2;
   /// --cpu-offload-gb: weights of decoder layers that stay in host memory, up to this many bytes
   /// and the weight that passes it.
   Bytes host_offload;
+  /// --max-num-batched-tokens, by which vision models size their inputs; 0 = not counted.
+  uint64_t max_batched_tokens = 0;
 };
 
 /// Memory of one rank after loading.
@@ -69,7 +83,8 @@ struct VllmLoadedWeights {
   Bytes offloaded;
 };
 
-/// Loads one rank. Errors: engine.not_divisible (vLLM refuses the plan as well), value.overflow.
+/// Loads one rank. Errors: engine.not_divisible (vLLM refuses the plan as well, also where a split
+/// would cut a group or tile that shares a scale), value.overflow.
 Result<VllmLoadedWeights> load_vllm_weights(const VllmModel& model, const ParallelPlan& plan,
                                             PlanRank rank);
 

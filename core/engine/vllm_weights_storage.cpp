@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint64_t kScaleBytes = 4;
 constexpr uint64_t kWordBits = 32;
+constexpr uint64_t kPlainBits = 16;
 
 /// Last parts of names, and of the one tensor that vLLM keeps in their place.
 struct Fusion {
@@ -64,7 +65,8 @@ VllmFusedTensor as_tensor(const WeightTensor& tensor, const PlacedTensor& placed
   VllmFusedTensor fused;
   fused.name = fused_name(tensor.name);
   fused.is_matrix = tensor.is_matrix && tensor.rows > 1;
-  if (fused.is_matrix) fused.storage = storage;
+  // A vector has no groups; it can be wider than the rest.
+  if (fused.is_matrix || storage.bits >= kPlainBits) fused.storage = storage;
   const bool is_bias = has_bias_ending(tensor.name);
   fused.member_rows = {is_bias ? placed.cols : placed.rows};
   fused.cols = is_bias ? placed.rows : placed.cols;
@@ -87,13 +89,6 @@ VllmFusedTensor* find_member(std::vector<VllmFusedTensor>& list, const VllmFused
     if (can_join(list[i - 1], next)) return &list[i - 1];
   }
   return nullptr;
-}
-
-CheckedU64 sum(const std::vector<uint64_t>& values) {
-  CheckedU64 total;
-  for (const uint64_t value : values)
-    total += value;
-  return total;
 }
 
 /// Codes in the order of activations: unpacked, permuted, packed again. Returns the new codes.
@@ -139,12 +134,13 @@ void repack_for_marlin(TorchAllocator& allocator, const VllmLinearBlocks& linear
   allocator.release(linear.scales);
 }
 
-/// The first kernel that can take a layer. Machete wants whole tiles, and no activation order over
-/// inputs that are split (machete.py, can_implement).
+/// The first kernel that can take a layer. Machete takes no experts and wants whole tiles, and no
+/// activation order over inputs that are split (machete.py, can_implement).
 VllmKernel kernel_for(const VllmModel& model, const VllmFusedTensor& tensor,
                       const WeightTensor& whole) {
   constexpr uint64_t kTileInputs = 64;
   constexpr uint64_t kTileOutputs = 128;
+  constexpr uint64_t kHopper = 90;
   if (!tensor.storage.is_packed) return VllmKernel::none;
   uint64_t outputs = 0;
   for (const uint64_t member : tensor.member_rows)
@@ -152,12 +148,22 @@ VllmKernel kernel_for(const VllmModel& model, const VllmFusedTensor& tensor,
   const bool is_split = tensor.cols != whole.cols;
   const bool fits = tensor.cols % kTileInputs == 0 && outputs % kTileOutputs == 0 &&
                     !(tensor.storage.has_act_order && is_split);
-  return model.is_hopper && fits ? VllmKernel::machete : VllmKernel::marlin;
+  const bool may_be_machete =
+      model.compute_capability == kHopper && !tensor.storage.only_marlin && whole.count == 1;
+  return may_be_machete && fits ? VllmKernel::machete : VllmKernel::marlin;
 }
 
 /// What vLLM does not build: the pooling head of SigLIP towers (models/siglip.py, use_head).
 bool is_left_out(const WeightTensor& tensor) {
   return tensor.role == TensorRole::vision && tensor.name.find(".head.") != std::string::npos;
+}
+
+/// Output features of all members, each padded by itself.
+CheckedU64 padded_rows(const VllmFusedTensor& tensor) {
+  CheckedU64 total;
+  for (const uint64_t rows : tensor.member_rows)
+    total += round_up(rows, tensor.storage.row_multiple);
+  return total;
 }
 
 CheckedU64 bits_to_bytes(CheckedU64 bits) { return ceil_div(bits, uint64_t{8}); }
@@ -167,7 +173,8 @@ CheckedU64 bits_to_bytes(CheckedU64 bits) { return ceil_div(bits, uint64_t{8}); 
 CheckedU64 VllmParameters::kept(const VllmFusedTensor& tensor) const {
   const VllmStorage& storage = tensor.storage;
   const CheckedU64 order = storage.has_act_order ? group_index + group_index : CheckedU64();
-  const CheckedU64 all = codes + scales + order + row_scales + tile_scales + matrix_scales;
+  const CheckedU64 all =
+      codes + scales + loaded_scales + order + row_scales + tile_scales + matrix_scales;
   if (!storage.is_symmetric)
     return all + (tensor.kernel == VllmKernel::machete ? scaled_zeros : zeros);
   return tensor.kernel == VllmKernel::marlin ? all : all + zeros;
@@ -176,13 +183,18 @@ CheckedU64 VllmParameters::kept(const VllmFusedTensor& tensor) const {
 VllmParameters vllm_parameters(const VllmFusedTensor& tensor, uint64_t dtype_bytes) {
   VllmParameters sizes;
   const VllmStorage& storage = tensor.storage;
-  const CheckedU64 rows = sum(tensor.member_rows) * tensor.stacked;
-  const CheckedU64 cols = tensor.cols;
+  const CheckedU64 outputs = padded_rows(tensor);
+  const CheckedU64 rows = outputs * tensor.stacked;
+  const CheckedU64 cols = round_up(tensor.cols, storage.col_multiple);
   const bool is_plain = storage == VllmStorage{};
   sizes.codes = is_plain ? rows * cols * dtype_bytes : bits_to_bytes(rows * cols * storage.bits);
   if (storage.group_size > 0) {
     const CheckedU64 groups = ceil_div(cols, storage.group_size);
-    sizes.scales = bits_to_bytes(rows * groups * storage.group_scale_bits);
+    const CheckedU64 grid = round_up(outputs, storage.scale_row_multiple) *
+                            round_up(groups, storage.scale_col_multiple) * tensor.stacked;
+    sizes.scales = bits_to_bytes(grid * storage.group_scale_bits);
+    if (storage.keeps_loaded_scales)
+      sizes.loaded_scales = bits_to_bytes(rows * groups * storage.group_scale_bits);
     if (storage.has_zeros) {
       sizes.zeros = ceil_div(rows * storage.bits, kWordBits) * groups * (kWordBits / 8);
       sizes.scaled_zeros = rows * groups * uint64_t{2};
@@ -211,6 +223,7 @@ VllmLinearBlocks create_linear(TorchAllocator& allocator, const VllmFusedTensor&
   linear.codes = allocator.allocate(linear.sizes.codes);
   linear.group_index = allocator.allocate(linear.sizes.group_index);
   linear.scales = allocator.allocate(linear.sizes.scales);
+  allocator.allocate(linear.sizes.loaded_scales);
   linear.zeros = allocator.allocate(linear.sizes.zeros);
   allocator.allocate(linear.sizes.row_scales);
   allocator.allocate(linear.sizes.tile_scales);

@@ -30,6 +30,8 @@ struct VllmFusedTensor {
 struct VllmParameters {
   CheckedU64 codes;
   CheckedU64 scales;
+  /// Group scales as loaded, where they stay beside the others.
+  CheckedU64 loaded_scales;
   CheckedU64 zeros;
   /// One of the two that activation order needs.
   CheckedU64 group_index;

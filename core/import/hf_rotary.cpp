@@ -110,21 +110,27 @@ bool has_rotary(Import& import) {
          std::end(kOtherPositions);
 }
 
-/// Width that is rotated, and whether the mixer sees only a window; nothing for recurrent ones.
+/// Width that may be rotated, and whether the mixer sees only a window; nothing for recurrent ones.
 struct RotaryUse {
   uint64_t dim = 0;
+  bool is_whole_head = false;
   bool is_local = false;
 };
 
-std::optional<RotaryUse> use_of(const Mixer& mixer, double partial) {
+std::optional<RotaryUse> use_of(const Mixer& mixer) {
   if (const auto* a = std::get_if<Attention>(&mixer)) {
     if (a->is_cross) return std::nullopt;
-    const CheckedU64 dim = times(a->head_dim, partial);
-    return RotaryUse{dim.value_or(0), a->window_tokens != 0};
+    return RotaryUse{a->head_dim, true, a->window_tokens != 0};
   }
   if (const auto* a = std::get_if<LatentAttention>(&mixer)) return RotaryUse{a->qk_rope_head_dim};
   if (const auto* a = std::get_if<CompressedAttention>(&mixer)) return RotaryUse{a->rope_head_dim};
   return std::nullopt;
+}
+
+/// Proportional tables hold what is not rotated as well (gemma4_rope.py).
+uint64_t table_width(const RotarySetting& setting, const RotaryUse& use) {
+  const bool is_partial = use.is_whole_head && setting.type != "proportional";
+  return is_partial ? times(use.dim, setting.partial).value_or(0) : use.dim;
 }
 
 }  // namespace
@@ -147,10 +153,11 @@ void add_rotary_tables(Import& import) {
   };
   for (const Layer& layer : spec.layers) {
     for (const Mixer& mixer : layer.mixers) {
-      const auto use = use_of(mixer, global.partial);
+      const auto use = use_of(mixer);
       if (!use) continue;
       const bool is_local = use->is_local && local.has_value();
-      add(is_local ? *local : global, use->dim, is_local);
+      const RotarySetting& setting = is_local ? *local : global;
+      add(setting, table_width(setting, *use), is_local);
     }
   }
 }

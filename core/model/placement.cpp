@@ -31,11 +31,21 @@ tl::unexpected<Diagnostics> not_divisible(std::string_view what, uint64_t size, 
               {{"what", what}, {"size", size}, {"ranks", ranks}});
 }
 
+/// The layer that a tensor belongs to, draft layers behind the model's own; or nothing.
+const Layer* layer_of(const ModelSpec& spec, const WeightTensor& tensor) {
+  if (tensor.layer < 0) return nullptr;
+  const auto layer = static_cast<uint64_t>(tensor.layer);
+  const uint64_t own = spec.layers.size();
+  if (layer < own) return &spec.layers[index_of(layer)];
+  return layer - own < spec.mtp_layers.size() ? &spec.mtp_layers[index_of(layer - own)] : nullptr;
+}
+
 /// The attention whose projections a tensor belongs to, or nothing.
 template <typename Kind>
 const Kind* mixer_of(const ModelSpec& spec, const WeightTensor& tensor) {
-  if (tensor.layer < 0 || static_cast<uint64_t>(tensor.layer) >= spec.layers.size()) return nullptr;
-  for (const Mixer& mixer : spec.layers[index_of(static_cast<uint64_t>(tensor.layer))].mixers) {
+  const Layer* layer = layer_of(spec, tensor);
+  if (layer == nullptr) return nullptr;
+  for (const Mixer& mixer : layer->mixers) {
     if (const auto* found = std::get_if<Kind>(&mixer)) return found;
   }
   return nullptr;
@@ -62,16 +72,15 @@ TensorSplit split_of_latent(const WeightTensor& tensor) {
   return tensor.is_matrix ? TensorSplit::rows : TensorSplit::cols;
 }
 
-TensorSplit split_of_attention(const WeightTensor& tensor, const ModelSpec& spec) {
+TensorSplit split_of_attention(const WeightTensor& tensor, Role role, const ModelSpec& spec) {
   if (leaf_of(tensor) == "wo_a") return TensorSplit::rows;
-  if (tensor.role == Role::attention_output) return cols_or_bias(tensor);
+  if (role == Role::attention_output) return cols_or_bias(tensor);
   if (mixer_of<LatentAttention>(spec, tensor) != nullptr ||
       mixer_of<CompressedAttention>(spec, tensor) != nullptr)
     return split_of_latent(tensor);
-  if (tensor.role == Role::attention_q) return rows_or_bias(tensor);
-  if (tensor.role == Role::attention_qkv) return TensorSplit::fused_qkv;
-  if (tensor.role == Role::attention_k || tensor.role == Role::attention_v)
-    return TensorSplit::kv_heads;
+  if (role == Role::attention_q) return rows_or_bias(tensor);
+  if (role == Role::attention_qkv) return TensorSplit::fused_qkv;
+  if (role == Role::attention_k || role == Role::attention_v) return TensorSplit::kv_heads;
   return leaf_of(tensor) == "sinks" ? TensorSplit::cols : TensorSplit::replicated;
 }
 
@@ -97,8 +106,39 @@ TensorSplit split_of_tower(const WeightTensor& tensor, bool replicates) {
   return TensorSplit::replicated;
 }
 
+/// Parts of draft layers share one role; names say which part of a decoder layer each is. What only
+/// drafts have is whole on each rank.
+Role role_in_layer(const WeightTensor& tensor) {
+  struct Part {
+    std::string_view leaf;
+    Role dense;
+    Role expert;
+  };
+  constexpr Part kParts[] = {
+      {"q_proj", Role::attention_q, Role::other},
+      {"k_proj", Role::attention_k, Role::other},
+      {"v_proj", Role::attention_v, Role::other},
+      {"qkv_proj", Role::attention_qkv, Role::other},
+      {"q_b_proj", Role::attention_other, Role::other},
+      {"kv_b_proj", Role::attention_other, Role::other},
+      {"wq_b", Role::attention_other, Role::other},
+      {"wo_a", Role::attention_other, Role::other},
+      {"o_proj", Role::attention_output, Role::other},
+      {"wo_b", Role::attention_output, Role::other},
+      {"gate_proj", Role::mlp_gate, Role::expert_gate},
+      {"up_proj", Role::mlp_up, Role::expert_up},
+      {"down_proj", Role::mlp_down, Role::expert_down},
+  };
+  if (tensor.role != Role::mtp) return tensor.role;
+  for (const Part& part : kParts) {
+    if (part.leaf == leaf_of(tensor)) return tensor.count > 1 ? part.expert : part.dense;
+  }
+  return Role::mtp;
+}
+
 TensorSplit split_of(const WeightTensor& tensor, const ModelSpec& spec, const ParallelPlan& plan) {
-  switch (tensor.role) {
+  const Role role = role_in_layer(tensor);
+  switch (role) {
     case Role::embedding:
     case Role::output: return TensorSplit::vocabulary;
     case Role::attention_q:
@@ -106,7 +146,7 @@ TensorSplit split_of(const WeightTensor& tensor, const ModelSpec& spec, const Pa
     case Role::attention_v:
     case Role::attention_qkv:
     case Role::attention_output:
-    case Role::attention_other: return split_of_attention(tensor, spec);
+    case Role::attention_other: return split_of_attention(tensor, role, spec);
     case Role::recurrent: return split_of_recurrent(tensor);
     case Role::mlp_gate:
     case Role::mlp_up:
@@ -224,16 +264,22 @@ class Placer {
   PlanRank rank_;
 };
 
+/// A draft's own embedding and output give way to the model's (spec_decode/eagle.py, load_model).
+bool is_shared_by_drafts(const WeightTensor& tensor) {
+  const std::string_view leaf = leaf_of(tensor);
+  return leaf == "embed_tokens" || leaf == "head";
+}
+
 /// Whether a stage of layers [first, last) holds a tensor.
 bool is_on_stage(const WeightTensor& tensor, const ModelSpec& spec, const ParallelPlan& plan,
                  uint64_t stage, uint64_t first, uint64_t last) {
-  if (tensor.role == Role::mtp) return false;
+  const bool is_first = stage == 0;
+  const bool is_last = stage + 1 == plan.pipeline_stages;
+  if (tensor.role == Role::mtp) return plan.loads_drafts && is_last && !is_shared_by_drafts(tensor);
   if (tensor.layer >= 0) {
     const auto layer = static_cast<uint64_t>(tensor.layer);
     return layer >= first && layer < last;
   }
-  const bool is_first = stage == 0;
-  const bool is_last = stage + 1 == plan.pipeline_stages;
   switch (tensor.role) {
     case Role::embedding: return is_first || (is_last && spec.tie_word_embeddings);
     case Role::output:
@@ -289,6 +335,19 @@ Result<std::vector<PlacedTensor>> place_tensors(const std::vector<WeightTensor>&
     if (part->count > 0) placed.push_back(*part);
   }
   return placed;
+}
+
+Result<void> check_groups(const WeightTensor& tensor, const PlacedTensor& placed,
+                          SharedScales shared, const ParallelPlan& plan) {
+  const auto check = [&](std::string_view what, uint64_t size, uint64_t whole,
+                         uint64_t group) -> Result<void> {
+    if (group == 0 || size == whole || size % group == 0) return {};
+    return not_divisible(std::string(what) + tensor.name + " in groups of " + std::to_string(group),
+                         whole, plan.tensor_ranks);
+  };
+  if (auto inputs = check("input features of ", placed.cols, tensor.cols, shared.inputs); !inputs)
+    return inputs;
+  return check("output features of ", placed.rows, tensor.rows, shared.outputs);
 }
 
 }  // namespace vramgauge

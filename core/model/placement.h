@@ -24,6 +24,9 @@ struct ParallelPlan {
   bool replicates_towers = false;
   /// Layers of each stage; empty = the rule of stage_layer_counts.
   std::vector<uint64_t> stage_layers;
+  /// Draft (MTP) layers are loaded as well, on the last stage; they use the model's own embedding
+  /// and output.
+  bool loads_drafts = false;
 };
 
 /// One rank of a plan.
@@ -64,10 +67,21 @@ Result<std::vector<uint64_t>> stage_layer_counts(uint64_t num_layers, const Para
 
 /// The parts of `tensors` (weight_tensors(spec)) that a rank holds, in their order. The embedding
 /// is on the first stage, the final norm and the output on the last, which also keeps a copy of a
-/// tied embedding; towers are built on every stage, draft (MTP) layers are left out. Errors:
-/// engine.not_divisible, as engines refuse it.
+/// tied embedding; towers are built on every stage, draft (MTP) layers on the last where the plan
+/// loads them. Errors: engine.not_divisible, as engines refuse it.
 Result<std::vector<PlacedTensor>> place_tensors(const std::vector<WeightTensor>& tensors,
                                                 const ModelSpec& spec, const ParallelPlan& plan,
                                                 PlanRank rank);
+
+/// Features of a matrix that share a scale; 0 = none.
+struct SharedScales {
+  uint64_t inputs = 0;
+  uint64_t outputs = 0;
+};
+
+/// Whether the part that a rank holds is made of whole groups. Error: engine.not_divisible, which
+/// names the groups.
+Result<void> check_groups(const WeightTensor& tensor, const PlacedTensor& placed,
+                          SharedScales shared, const ParallelPlan& plan);
 
 }  // namespace vramgauge

@@ -36,8 +36,8 @@ Checkpoint load(const std::string& slug) {
   return checkpoint;
 }
 
-Result<FormattedWeights> sized(const ModelSpec& spec, const QuantizationConfig& quantization,
-                               Drafts drafts) {
+Result<FormattedWeights> weights_of(const ModelSpec& spec, const QuantizationConfig& quantization,
+                                    Drafts drafts) {
   const std::vector<WeightTensor> tensors = weight_tensors(spec);
   return format_resolved(tensors, spec, resolve_quantization(tensors, spec, quantization), drafts);
 }
@@ -50,7 +50,7 @@ std::optional<QuantizationConfig> quantization_of(const json::Value& preset) {
 
 uint64_t bytes_of_checkpoint(const ModelSpec& spec, const QuantizationConfig& quantization,
                              Drafts drafts) {
-  const auto result = sized(spec, quantization, drafts);
+  const auto result = weights_of(spec, quantization, drafts);
   if (!result) throw std::runtime_error(first_message(result.error()));
   return result->total.count();
 }
@@ -70,7 +70,7 @@ TEST(CheckpointWeights, EveryQuantisedPresetHasASize) {
       continue;
     }
     const Checkpoint checkpoint = load(slug);
-    const auto result = sized(checkpoint.spec, **read, Drafts::counted);
+    const auto result = weights_of(checkpoint.spec, **read, Drafts::counted);
     ASSERT_TRUE(result.has_value()) << slug << ": " << first_message(result.error());
     ++sized;
     if (!result->warnings.empty()) warned.push_back(slug);

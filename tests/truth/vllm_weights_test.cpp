@@ -95,7 +95,7 @@ VllmLoadedWeights loaded(const Row& row) {
   VllmModel model;
   model.spec = &spec;
   model.tensors = &tensors;
-  model.is_hopper = true;
+  model.compute_capability = 90;
   model.dtype_bytes = row.at("dtype") == "torch.float32" ? 4 : 2;
   for (const WeightTensor& tensor : tensors)
     model.storage.push_back(is_quantised(tensor) ? linear_storage(row) : VllmStorage{});
