@@ -118,15 +118,15 @@ class LayerSplit {
   uint64_t num_offloaded_ = 0;
 };
 
+bool is_copied(const LlamaCppWeight& weight) {
+  return weight.place == LlamaCppPlace::every_layer ||
+         weight.place == LlamaCppPlace::every_full_layer;
+}
+
 uint64_t natural_device(const LlamaCppWeight& weight, const LlamaCppPlacement& placement) {
-  switch (weight.place) {
-    case LlamaCppPlace::host: return kHost;
-    case LlamaCppPlace::output: return placement.output_device;
-    case LlamaCppPlace::layer:
-    case LlamaCppPlace::every_layer: break;
-  }
-  const uint64_t layer = weight.place == LlamaCppPlace::every_layer ? 0 : weight.layer;
-  return placement.layer_device[index_of(layer)];
+  if (weight.place == LlamaCppPlace::host) return kHost;
+  if (weight.place == LlamaCppPlace::output) return placement.output_device;
+  return placement.layer_device[index_of(is_copied(weight) ? 0 : weight.layer)];
 }
 
 /// Sums of one quantity by buffer.
@@ -157,28 +157,31 @@ class Sums {
   LlamaCppBufferBytes bytes_;
 };
 
-/// Devices that hold a layer, each once.
-std::vector<uint64_t> layer_devices(const LlamaCppModel& model,
-                                    const LlamaCppPlacement& placement) {
-  std::vector<uint64_t> devices(
-      placement.layer_device.begin(),
-      placement.layer_device.begin() + static_cast<std::ptrdiff_t>(model.num_layers));
-  std::sort(devices.begin(), devices.end());
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+/// Devices that hold a layer that uses the weight, each once.
+std::vector<uint64_t> devices_of_copies(const LlamaCppWeight& weight, const LlamaCppModel& model,
+                                        const LlamaCppPlacement& placement) {
+  std::vector<uint64_t> devices;
+  for (uint64_t layer = 0; layer < model.num_layers; ++layer) {
+    const bool is_windowed = model.layers[index_of(layer)].is_windowed;
+    if (is_windowed && weight.place == LlamaCppPlace::every_full_layer) continue;
+    const uint64_t device = placement.layer_device[index_of(layer)];
+    if (std::find(devices.begin(), devices.end(), device) == devices.end())
+      devices.push_back(device);
+  }
   return devices;
 }
 
 LlamaCppBufferBytes weight_sums(const LlamaCppModel& model, const LlamaCppPlacement& placement,
                                 uint64_t num_devices) {
-  const std::vector<uint64_t> devices = layer_devices(model, placement);
   Sums sums(num_devices);
   for (size_t i = 0; i < model.weights.size(); ++i) {
-    if (model.weights[i].place != LlamaCppPlace::every_layer) {
-      sums.add_weight(model.weights[i], placement.weight_device[i]);
+    const LlamaCppWeight& weight = model.weights[i];
+    if (!is_copied(weight)) {
+      sums.add_weight(weight, placement.weight_device[i]);
       continue;
     }
-    for (const uint64_t device : devices)
-      sums.add_weight(model.weights[i], device);
+    for (const uint64_t device : devices_of_copies(weight, model, placement))
+      sums.add_weight(weight, device);
   }
   return sums.take();
 }

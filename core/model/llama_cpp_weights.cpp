@@ -31,7 +31,12 @@ bool is_looked_up(std::string_view name) {
 /// Tables of rotary frequencies, which each layer uses.
 bool is_rotary_table(std::string_view name) { return name.substr(0, 5) == "rope_"; }
 
-bool is_output(std::string_view name) { return name.substr(0, 6) == "output"; }
+/// gemma-3n leaves its streams behind the last layer; LFM2 names its last norm after the embedding.
+bool is_output(std::string_view name, std::string_view architecture) {
+  if (name.substr(0, 6) == "output") return true;
+  if (name == "altup_proj.weight" || name == "altup_unembd_proj.weight") return true;
+  return name == "token_embd_norm.weight" && architecture.substr(0, 4) == "lfm2";
+}
 
 bool is_routed_expert(std::string_view name) {
   return contains(name, "_exps.") || contains(name, "_chexps.");
@@ -73,19 +78,22 @@ uint64_t gpu_bytes(const LlamaCppTensor& tensor) {
   return round_up(bytes, kGpuAlignment).value_or(UINT64_MAX);
 }
 
-LlamaCppPlace place_of(std::string_view name, bool is_in_layer) {
+LlamaCppPlace place_of(std::string_view name, bool is_in_layer, std::string_view architecture) {
   if (is_looked_up(name)) return LlamaCppPlace::host;
   if (is_in_layer) return LlamaCppPlace::layer;
-  if (is_rotary_table(name)) return LlamaCppPlace::every_layer;
-  return is_output(name) ? LlamaCppPlace::output : LlamaCppPlace::layer;
+  if (is_rotary_table(name)) {
+    return architecture == "gemma4" ? LlamaCppPlace::every_full_layer : LlamaCppPlace::every_layer;
+  }
+  return is_output(name, architecture) ? LlamaCppPlace::output : LlamaCppPlace::layer;
 }
 
-LlamaCppWeight weight_of(const std::vector<LlamaCppTensor>& tensors, size_t index) {
+LlamaCppWeight weight_of(const std::vector<LlamaCppTensor>& tensors, size_t index,
+                         std::string_view architecture) {
   const LlamaCppTensor& tensor = tensors[index];
   const auto in_layer = split_gguf_layer(tensor.name);
   LlamaCppWeight weight;
   weight.tensor = index;
-  weight.place = place_of(tensor.name, in_layer.has_value());
+  weight.place = place_of(tensor.name, in_layer.has_value(), architecture);
   weight.layer = in_layer ? in_layer->layer : 0;
   weight.cpu_bytes = cpu_bytes(tensor);
   weight.pinned_bytes = weight.cpu_bytes;
@@ -128,7 +136,7 @@ std::vector<LlamaCppWeight> llama_cpp_weights(std::string_view architecture, uin
     if (in_layer && in_layer->layer >= num_layers) continue;
     if (tensors[i].name == kEmbedding) embedding = i;
     has_output = has_output || tensors[i].name == "output.weight";
-    weights.push_back(weight_of(tensors, i));
+    weights.push_back(weight_of(tensors, i, architecture));
   }
   if (embedding && !has_output) weights.push_back(tied_output(tensors, *embedding, architecture));
   return weights;

@@ -24,10 +24,11 @@ struct LlamaCppTensor {
 
 /// Which device a weight follows.
 enum class LlamaCppPlace {
-  host,        ///< embeddings: always in host memory
-  layer,       ///< the device of its layer
-  output,      ///< the device of the output layer
-  every_layer  ///< a copy on each device that holds a layer
+  host,             ///< embeddings: always in host memory
+  layer,            ///< the device of its layer
+  output,           ///< the device of the output layer
+  every_layer,      ///< a copy on each device that holds a layer
+  every_full_layer  ///< a copy on each device that holds a layer without a window
 };
 
 /// One weight after loading.
