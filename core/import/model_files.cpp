@@ -91,7 +91,7 @@ Diagnostics ModelFiles::not_wanted(uint64_t file, uint64_t offset_bytes,
 Diagnostics ModelFiles::feed(uint64_t index, uint64_t offset_bytes, std::string_view bytes) {
   if (index >= files_.size()) return not_wanted(index, offset_bytes, bytes.size());
   File& file = files_[index_of(index)];
-  if (file.phase == File::Phase::failed) return file.errors;
+  if (file.phase == File::Phase::failed) return located_errors(file);
   if (bytes.empty())
     return offset_bytes == file.next && !file.is_ended() ? end_at(file, offset_bytes)
                                                          : Diagnostics();
@@ -105,7 +105,13 @@ Diagnostics ModelFiles::feed(uint64_t index, uint64_t offset_bytes, std::string_
   }
   take_in_order(file, bytes.substr(index_of(file.next - offset_bytes)));
   advance(file);
-  return file.errors;
+  return located_errors(file);
+}
+
+Diagnostics ModelFiles::located_errors(const File& file) const {
+  Diagnostics errors;
+  files::append_located(errors, file, files_.size(), file.errors);
+  return errors;
 }
 
 Diagnostics ModelFiles::end_at(File& file, uint64_t size_bytes) {
@@ -113,7 +119,7 @@ Diagnostics ModelFiles::end_at(File& file, uint64_t size_bytes) {
   if (known != size_bytes) {
     fail_with(file, ErrorCode::import_wrong_size,
               {{"file", file.name}, {"bytes", size_bytes}, {"size", known}});
-    return file.errors;
+    return located_errors(file);
   }
   file.size_bytes = size_bytes;
   file.window_end = std::min(file.window_end, size_bytes);
@@ -123,13 +129,13 @@ Diagnostics ModelFiles::end_at(File& file, uint64_t size_bytes) {
   } else if (files::is_read(file.kind, {})) {
     advance(file);
   }
-  return file.errors;
+  return located_errors(file);
 }
 
 Diagnostics ModelFiles::set_size(uint64_t index, uint64_t size_bytes) {
   if (index >= files_.size()) return not_wanted(index, 0, size_bytes);
   File& file = files_[index_of(index)];
-  if (file.phase == File::Phase::failed) return file.errors;
+  if (file.phase == File::Phase::failed) return located_errors(file);
   return end_at(file, size_bytes);
 }
 

@@ -87,6 +87,7 @@ class ModelFiles {
   void advance(files::File& file);
   Diagnostics end_at(files::File& file, uint64_t size_bytes);
   Diagnostics not_wanted(uint64_t file, uint64_t offset_bytes, uint64_t length_bytes) const;
+  Diagnostics located_errors(const files::File& file) const;
   /// Errors of reading, else of files that are not read to their end.
   Diagnostics errors() const;
 
