@@ -135,7 +135,7 @@ void size_cells(LlamaCppContext& context, uint64_t asked_tokens) {
   context.n_streams = context.kv_unified ? 1 : context.n_seq_max;
   context.n_ctx_seq = round_to_cells(context.n_ctx / context.n_streams);
   context.n_ctx = context.n_ctx_seq * context.n_streams;
-  context.cells = context.n_ctx_seq;
+  if (context.memory_class != LlamaCppMemoryClass::recurrent) context.cells = context.n_ctx_seq;
 }
 
 }  // namespace

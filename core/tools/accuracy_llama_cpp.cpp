@@ -1,14 +1,14 @@
 #include "accuracy_llama_cpp.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
+#include "accuracy_llama_cpp_flags.h"
+#include "engine/llama_cpp_compute.h"
 #include "engine/llama_cpp_context.h"
 #include "engine/llama_cpp_placement.h"
 #include "import/gguf_reader.h"
 #include "model/llama_cpp_weights.h"
-#include "units/ggml_types.h"
 
 namespace vramgauge::tools {
 namespace {
@@ -32,120 +32,6 @@ RowName row_name(const TruthTable& table, uint64_t row) {
   }
   return {line_of(row), std::move(text)};
 }
-
-std::optional<GgmlType> cache_type(std::string_view name) {
-  std::string upper(name);
-  for (char& c : upper) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  const GgmlTypeInfo* info = find_ggml_type(upper);
-  if (info == nullptr) return std::nullopt;
-  return info->type;
-}
-
-/// Reads the flag columns of one row; `reason` says what cannot be read.
-class RowOptions {
- public:
-  RowOptions(const TruthTable& table, uint64_t row) : table_(table), row_(row) {}
-
-  bool read() {
-    options_.program = LlamaCppProgram::api;
-    options_.kv_unified = read_number("kv_unified") != 0;
-    options_.swa_full = read_number("swa_full") != 0;
-    options_.ctx_tokens = read_number("ctx");
-    options_.n_seq_max = read_number("n_seq_max");
-    options_.n_batch = read_number("n_batch");
-    options_.n_ubatch = read_number("n_ubatch");
-    options_.n_outputs_max = read_number("n_outputs_max");
-    const auto layers = table_.integer(row_, "n_gpu_layers");
-    if (!layers) reason_ = "n_gpu_layers is no number";
-    options_.n_gpu_layers = layers.value_or(0);
-    options_.type_k = read_type("type_k");
-    options_.type_v = read_type("type_v");
-    read_flash_attention();
-    read_extra_arguments();
-    return reason_.empty();
-  }
-
-  const LlamaCppOptions& options() const { return options_; }
-  const std::string& reason() const { return reason_; }
-
- private:
-  uint64_t read_number(std::string_view column) {
-    const auto value = table_.number(row_, column);
-    if (!value) reason_ = std::string(column) + " is no number";
-    return value.value_or(0);
-  }
-
-  GgmlType read_type(std::string_view column) {
-    const auto type = cache_type(table_.cell(row_, column));
-    if (!type) reason_ = std::string(column) + " is not a known type";
-    return type.value_or(GgmlType::f16);
-  }
-
-  void read_flash_attention() {
-    const std::string_view text = table_.cell(row_, "flash_attn");
-    if (text == "on") {
-      options_.flash_attn = LlamaCppFlashAttention::on;
-    } else if (text == "off") {
-      options_.flash_attn = LlamaCppFlashAttention::off;
-    } else if (text != "auto") {
-      reason_ = "flash_attn is none of on, off, auto";
-    }
-  }
-
-  void read_extra_arguments() {
-    for (const std::string_view part : split_text(table_.cell(row_, "extra_args"), ' ')) {
-      const std::size_t equals = std::min(part.find('='), part.size());
-      const std::string_view value = part.substr(std::min(equals + 1, part.size()));
-      if (!read_argument(part.substr(0, equals), value))
-        reason_ = "the argument " + std::string(part) + " is not known";
-    }
-  }
-
-  bool read_argument(std::string_view name, std::string_view value) {
-    if (name == "gpus") return read_devices(value);
-    if (name == "ts") return read_split(value);
-    const auto number = parse_integer(value);
-    if (!number || *number < 0) return false;
-    if (name == "ncmoe") {
-      options_.n_cpu_moe = static_cast<uint64_t>(*number);
-    } else if (name == "kvo") {
-      options_.offload_kv = *number != 0;
-    } else if (name == "opo") {
-      options_.offload_ops = *number != 0;
-    } else {
-      return false;
-    }
-    return true;
-  }
-
-  /// Sizes in GiB, one per device.
-  bool read_devices(std::string_view list) {
-    for (const std::string_view part : split_text(list, ',')) {
-      const auto gib = parse_integer(part);
-      if (!gib || *gib <= 0 || *gib > 1'000'000) return false;
-      options_.devices.push_back(
-          {"GPU" + std::to_string(options_.devices.size()), GiB(static_cast<uint64_t>(*gib))});
-    }
-    return true;
-  }
-
-  bool read_split(std::string_view list) {
-    for (const std::string_view part : split_text(list, ',')) {
-      const std::string text(part);
-      char* end = nullptr;
-      options_.tensor_split.push_back(std::strtof(text.c_str(), &end));
-      if (end == text.c_str() || *end != '\0') return false;
-    }
-    return true;
-  }
-
-  const TruthTable& table_;
-  uint64_t row_;
-  LlamaCppOptions options_;
-  std::string reason_;
-};
 
 using Buffers = std::vector<std::pair<std::string, uint64_t>>;
 
@@ -202,17 +88,22 @@ class RowScore {
   void score(HeaderStore& headers) {
     std::string reason;
     const LlamaCppModel* model = headers.find(model_name(table_, row_), reason);
-    RowOptions options(table_, row_);
     if (model == nullptr) return cannot(reason);
-    if (!options.read()) return cannot(options.reason());
-    const auto context = llama_cpp_context(*model, options.options());
-    const auto placement = llama_cpp_placement(*model, options.options());
+    const auto options = read_llama_cpp_flags(table_, row_, reason);
+    if (!options) return cannot(reason);
+    const auto context = llama_cpp_context(*model, *options);
+    const auto placement = llama_cpp_placement(*model, *options);
     if (!placement) return cannot(message_of(placement.error().front()));
     if (!context) return refuse(context.error().front());
     if (!is_ok()) return cannot("predicted, but the engine refused it");
-    const auto stored =
-        llama_cpp_stored(*model, *context, *placement, options.options().devices.size());
+    const auto stored = llama_cpp_stored(*model, *context, *placement, options->devices.size());
+    compare_sizes(*context, *placement);
     compare(stored);
+    const auto num_gpus = static_cast<uint32_t>(options->devices.size());
+    if (const auto compute = llama_cpp_compute(*model, *context, *placement, num_gpus))
+      compare(stored, *compute);
+    else
+      cannot_compute("the computation of this model is not known");
   }
 
  private:
@@ -236,6 +127,20 @@ class RowScore {
          {"weights_bytes", "kv_bytes", "kv_indexer_bytes", "rs_bytes", "output_bytes"}) {
       scores_.add_unpredicted(quantity, name_, 0, reason);
     }
+    cannot_compute(reason);
+  }
+
+  /// What the sizes in force are, to see where a sum departs.
+  void compare_sizes(const LlamaCppContext& context, const LlamaCppPlacement& placement) {
+    compare("n_ctx", "n_ctx_eff", context.n_ctx);
+    compare("n_ctx_seq", "n_ctx_seq", context.n_ctx_seq);
+    if (!table_.cell(row_, "n_cells").empty()) compare("n_cells", "n_cells", context.cells);
+    if (!table_.cell(row_, "n_cells_swa").empty())
+      compare("n_cells_swa", "n_cells_swa", context.cells_swa);
+    compare("pipeline_parallel", "pipeline_parallel", uint64_t{placement.is_pipelined ? 1U : 0U});
+    const bool is_same_class =
+        table_.cell(row_, "memory_class") == llama_cpp_memory_class_name(context.memory_class);
+    scores_.add("memory_class", name_, 1, exactly(is_same_class ? 1 : 0));
   }
 
   void compare(const LlamaCppStored& stored) {
@@ -253,6 +158,46 @@ class RowScore {
     const bool is_right =
         output.size() == 1 && output[0].first == table_.cell(row_, "output_buffer");
     scores_.add("output_buffer", name_, 1, exactly(is_right ? 1 : 0));
+  }
+
+  void cannot_compute(const std::string& reason) {
+    for (const std::string_view quantity : {"compute_bytes", "total_bytes"})
+      scores_.add_unpredicted(quantity, name_, 0, reason);
+  }
+
+  void compare(const LlamaCppStored& stored, const LlamaCppCompute& compute) {
+    Predicted sum = predicted(compute.host);
+    std::vector<std::pair<std::string, Predicted>> buffers;
+    buffers.emplace_back(compute.gpus.empty() ? "CPU" : "FGPU_Host", sum);
+    for (std::size_t i = 0; i < compute.gpus.size(); ++i) {
+      const Predicted gpu = predicted(compute.gpus[i]);
+      buffers.emplace_back("FGPU" + std::to_string(i), gpu);
+      sum = {sum.value + gpu.value, sum.low + gpu.low, sum.high + gpu.high};
+    }
+    scores_.add("compute_bytes", name_, table_.number(row_, "compute_bytes").value_or(0), sum);
+    const Buffers truth = parse_buffers(table_.cell(row_, "compute_detail"));
+    for (const auto& [buffer, bytes] : buffers) {
+      scores_.add("compute_detail", {name_.line, name_.text + " " + buffer},
+                  bytes_in(truth, buffer), bytes);
+    }
+    compare_total(stored, sum);
+  }
+
+  void compare_total(const LlamaCppStored& stored, const Predicted& compute) {
+    const uint64_t rest =
+        number_of(stored.weights.sum() + stored.kv_full.sum() + stored.kv_windowed.sum() +
+                  stored.indexer.sum() + stored.state.sum() + stored.output.sum());
+    uint64_t truth = 0;
+    for (const std::string_view column :
+         {"weights_bytes", "kv_bytes_total", "rs_bytes", "compute_bytes", "output_bytes"}) {
+      truth += table_.number(row_, column).value_or(0);
+    }
+    scores_.add("total_bytes", name_, truth,
+                {rest + compute.value, rest + compute.low, rest + compute.high});
+  }
+
+  static Predicted predicted(const LlamaCppComputeBytes& bytes) {
+    return {bytes.bytes.count(), bytes.low.count(), bytes.high.count()};
   }
 
   void compare(std::string_view quantity, std::string_view column, CheckedU64 bytes) {
