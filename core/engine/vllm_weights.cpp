@@ -89,15 +89,16 @@ class Loader {
   void add_table(const RotaryTable& table) {
     constexpr uint64_t kFloatBytes = 4;
     const CheckedU64 elements = CheckedU64(table.rows) * table.dim;
-    tables_ += elements * model_.dtype_bytes;
+    const uint64_t kept_bytes = model_.has_wide_tables ? kFloatBytes : model_.dtype_bytes;
+    tables_ += elements * kept_bytes;
     std::array<TorchAllocator::Handle, 3> halves{};
     for (TorchAllocator::Handle& half : halves)
       half = allocator_.allocate(elements / uint64_t{2} * kFloatBytes);
     const TorchAllocator::Handle joined = allocator_.allocate(elements * kFloatBytes);
     for (const TorchAllocator::Handle half : halves)
       allocator_.release(half);
-    if (model_.dtype_bytes == kFloatBytes) return;
-    allocator_.allocate(elements * model_.dtype_bytes);
+    if (kept_bytes == kFloatBytes) return;
+    allocator_.allocate(elements * kept_bytes);
     allocator_.release(joined);
   }
 
@@ -114,6 +115,20 @@ class Loader {
     parameters_ += bytes;
     const VllmLinearBlocks linear = create_linear(allocator_, tensor, model_.dtype_bytes);
     if (tensor.storage.is_packed) to_repack_.push_back(linear);
+    if (tensor.takes_adapters && model_.adapters.slots > 0) add_adapters(tensor);
+  }
+
+  /// Towards the rank with the inputs of this GPU, back with the outputs of each member.
+  void add_adapters(const VllmFusedTensor& tensor) {
+    constexpr uint64_t kAdapterBytes = 2;
+    const CheckedU64 width =
+        CheckedU64(model_.adapters.slots) * model_.adapters.rank * kAdapterBytes;
+    for (const uint64_t rows : tensor.member_rows) {
+      for (const uint64_t features : {tensor.cols, rows}) {
+        adapters_ += width * features;
+        allocator_.allocate(width * features);
+      }
+    }
   }
 
   /// The up-projections of latents are also needed in 16 bits, one head at a time: of a plain
@@ -133,15 +148,19 @@ class Loader {
 
   Result<VllmLoadedWeights> finish() const {
     const auto allocated = bytes_of(allocator_.allocated_bytes());
+    const auto reserved = bytes_of(allocator_.reserved_bytes());
     const auto parameters = bytes_of(parameters_);
     const auto tables = bytes_of(tables_);
+    const auto adapters = bytes_of(adapters_);
     const auto workspaces = bytes_of(workspaces_);
     const auto offloaded = bytes_of(offloaded_);
-    if (!allocated || !parameters || !tables || !workspaces || !offloaded) {
+    if (!allocated || !reserved || !parameters || !tables || !adapters || !workspaces ||
+        !offloaded) {
       return fail(ErrorCode::value_overflow, {},
                   {{"what", std::string_view("the size of the loaded weights")}});
     }
-    return VllmLoadedWeights{*allocated, *parameters, *tables, *workspaces, *offloaded};
+    return VllmLoadedWeights{*allocated, *reserved,   *parameters, *tables,
+                             *adapters,  *workspaces, *offloaded};
   }
 
   const VllmModel& model_;
@@ -151,6 +170,7 @@ class Loader {
   bool has_tables_ = false;
   CheckedU64 parameters_;
   CheckedU64 tables_;
+  CheckedU64 adapters_;
   CheckedU64 workspaces_;
   CheckedU64 offloaded_;
 };

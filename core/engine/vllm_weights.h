@@ -51,6 +51,16 @@ struct VllmStorage {
   friend bool operator==(const VllmStorage&, const VllmStorage&) = default;
 };
 
+/// Room for LoRA adapters (--enable-lora): every linear layer of the decoder gets two thin matrices
+/// per slot, those of a fused layer one pair per member (vllm/lora/layers). Experts, embeddings and
+/// outputs are left out: few families have adapters for them.
+struct VllmAdapters {
+  /// --max-loras; 0 = none.
+  uint64_t slots = 0;
+  /// --max-lora-rank.
+  uint64_t rank = 0;
+};
+
 /// What is loaded, and how.
 struct VllmModel {
   const ModelSpec* spec = nullptr;
@@ -62,9 +72,14 @@ struct VllmModel {
   uint64_t compute_capability = 80;
   /// Of plain tensors and rotary tables: 2, or 4 with --dtype float32.
   uint64_t dtype_bytes = 2;
+  /// False with --language-model-only: vision and audio towers are not built.
+  bool loads_towers = true;
+  /// Rotary tables stay in fp32 (SGLang).
+  bool has_wide_tables = false;
   /// --cpu-offload-gb: weights of decoder layers that stay in host memory, up to this many bytes
   /// and the weight that passes it.
   Bytes host_offload;
+  VllmAdapters adapters;
   /// --max-num-batched-tokens, by which vision models size their inputs; 0 = not counted.
   uint64_t max_batched_tokens = 0;
 };
@@ -73,10 +88,14 @@ struct VllmModel {
 struct VllmLoadedWeights {
   /// What the log says: blocks in use.
   Bytes allocated;
+  /// Segments that the allocator holds for them, and for what loading needed in between.
+  Bytes reserved;
   /// The parameters alone, without rounding, tables and workspaces.
   Bytes parameters;
   /// Rotary tables.
   Bytes tables;
+  /// Slots for adapters.
+  Bytes adapters;
   /// Buffers that exist before the model runs.
   Bytes workspaces;
   /// Weights left in host memory.

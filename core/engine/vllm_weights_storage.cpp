@@ -59,6 +59,25 @@ bool is_tower(TensorRole role) {
   return role == TensorRole::vision || role == TensorRole::audio || role == TensorRole::projector;
 }
 
+bool takes_adapters(TensorRole role) {
+  switch (role) {
+    case TensorRole::attention_q:
+    case TensorRole::attention_k:
+    case TensorRole::attention_v:
+    case TensorRole::attention_qkv:
+    case TensorRole::attention_output:
+    case TensorRole::attention_other:
+    case TensorRole::recurrent:
+    case TensorRole::mlp_gate:
+    case TensorRole::mlp_up:
+    case TensorRole::mlp_down:
+    case TensorRole::shared_expert_gate:
+    case TensorRole::shared_expert_up:
+    case TensorRole::shared_expert_down: return true;
+    default: return false;
+  }
+}
+
 /// Bias vectors grow by columns, matrices by rows: both are features of the output.
 VllmFusedTensor as_tensor(const WeightTensor& tensor, const PlacedTensor& placed,
                           const VllmStorage& storage) {
@@ -72,6 +91,7 @@ VllmFusedTensor as_tensor(const WeightTensor& tensor, const PlacedTensor& placed
   fused.cols = is_bias ? placed.rows : placed.cols;
   (is_expert(tensor.role) ? fused.stacked : fused.repeated) = placed.count;
   fused.layer = tensor.layer;
+  fused.takes_adapters = fused.is_matrix && takes_adapters(tensor.role);
   return fused;
 }
 
@@ -241,6 +261,7 @@ std::vector<VllmFusedTensor> fuse_tensors(const VllmModel& model,
   std::vector<VllmFusedTensor> list;
   // Multimodal models build their towers first.
   for (const bool towers : {true, false}) {
+    if (towers && !model.loads_towers) continue;
     for (const PlacedTensor& part : placed) {
       const WeightTensor& tensor = (*model.tensors)[index_of(part.index)];
       if (is_tower(tensor.role) != towers || is_left_out(tensor)) continue;

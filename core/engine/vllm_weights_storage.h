@@ -24,6 +24,8 @@ struct VllmFusedTensor {
   uint64_t repeated = 1;
   int64_t layer = -1;
   VllmKernel kernel = VllmKernel::none;
+  /// A linear layer that adapters change.
+  bool takes_adapters = false;
 };
 
 /// Sizes of the parameters of one such tensor, in bytes.

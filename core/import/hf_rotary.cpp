@@ -100,6 +100,12 @@ std::optional<RotarySetting> local_setting(ConfigView& view) {
   return std::nullopt;
 }
 
+/// Families whose positions have sections even where the configuration leaves them to the class
+/// (transformers, Qwen3VLTextRotaryEmbedding).
+bool has_sections_by_class(const ModelSpec& spec) {
+  return spec.model_type == "qwen3_vl_text" || spec.model_type == "qwen3_vl_moe_text";
+}
+
 bool has_rotary(Import& import) {
   ModelSpec& spec = import.spec;
   constexpr std::string_view kOtherPositions[] = {"bloom", "mpt", "jamba", "nemotron_h"};
@@ -139,7 +145,8 @@ void add_rotary_tables(Import& import) {
   ModelSpec& spec = import.spec;
   if (!has_rotary(import) || spec.max_context_tokens == 0) return;
   ConfigView& view = import.text();
-  const RotarySetting global = global_setting(view);
+  RotarySetting global = global_setting(view);
+  if (has_sections_by_class(spec)) global.has_sections = true;
   const std::optional<RotarySetting> local = local_setting(view);
   const auto add = [&](const RotarySetting& setting, uint64_t dim, bool is_local) {
     const RotaryTable table{table_rows(setting, spec.max_context_tokens).value_or(0), dim,
