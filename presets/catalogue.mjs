@@ -136,7 +136,7 @@ function engine_problems(engines) {
   const problems = [];
   for (const { name, data } of engines) {
     if (name !== `${data.id}.json`) problems.push(`engines/${name}: id ${data.id} belongs in ${data.id}.json`);
-    const keys = data.constants.map(({ key }) => key);
+    const keys = data.constants.map(({ key, since }) => `${key} ${since ?? ''}`);
     if (new Set(keys).size !== keys.length) problems.push(`engines/${name}: a constant is listed twice`);
     for (const { key, low, value, high } of data.constants) {
       if (!(low <= value && value <= high)) problems.push(`engines/${name}: ${key} is not within its bounds`);
@@ -167,7 +167,7 @@ export function bundle(presets) {
     gpus: presets.gpus.gpus,
     formats: presets.formats.formats,
     cache_types: presets.cache_types.cache_types,
-    engines: presets.engines.map(({ data }) => data),
+    engines: presets.engines.filter(({ data }) => data.is_served === undefined).map(({ data }) => data),
     class_defaults: presets.class_defaults,
   };
   return { core, models, all: { ...core, models } };

@@ -1,0 +1,327 @@
+#include "engine/vllm.h"
+
+#include <algorithm>
+
+#include "engine/search.h"
+#include "units/index.h"
+
+namespace vramgauge {
+namespace {
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kMaxRequests = 1'000'000;
+/// Cards from that much memory get the larger defaults (engine/arg_utils.py).
+constexpr Bytes kLargeCard = GiB(70);
+constexpr Bytes kHugeCard = GiB(160);
+constexpr uint64_t kHopper = 90;
+/// The first engine splits prompts into chunks from that length on.
+constexpr uint64_t kUnchunkedTokens = 32768;
+/// Share of the weights that loading may differ by, per mille.
+constexpr uint64_t kWeightsBandPerMille = 5;
+
+tl::unexpected<Diagnostics> overflow() {
+  return fail(ErrorCode::value_overflow, {}, {{"what", std::string_view("the memory needed")}});
+}
+
+uint64_t by_card(const VllmCardDefaults& defaults, const VllmDevice& device) {
+  if (device.total < kLargeCard || device.is_a100) return defaults.small;
+  return device.total < kHugeCard ? defaults.large : defaults.huge;
+}
+
+const BandedDecimal& non_torch_gib(const VllmInputs& inputs, const VllmProfile& profile) {
+  const VllmNonTorch& all = profile.non_torch;
+  if (inputs.plan.tensor_ranks >= 4) return all.four_gib;
+  if (inputs.plan.tensor_ranks >= 2) return all.two_gib;
+  if (inputs.device.is_rocm) return all.rocm_gib;
+  return inputs.plan.pipeline_stages > 1 ? all.pipeline_gib : all.one_gib;
+}
+
+/// Sizes that graphs are captured for: 1, 2, 4, every 8th to 248, every 16th to 512, up to twice
+/// the sequences (config/vllm.py, _set_cudagraph_sizes).
+uint64_t captured_sizes(const VllmFlags& flags) {
+  constexpr uint64_t kLargest = 512;
+  const uint64_t limit = std::min({flags.max_num_seqs * 2, flags.max_num_batched_tokens, kLargest});
+  uint64_t sizes = 0;
+  for (uint64_t size = 1; size <= limit; size += size < 4     ? size
+                                                 : size < 8   ? 4
+                                                 : size < 256 ? 8
+                                                              : 16)
+    ++sizes;
+  return sizes;
+}
+
+/// One part with its bounds.
+struct Banded {
+  CheckedU64 value;
+  CheckedU64 low;
+  CheckedU64 high;
+
+  Banded& operator+=(const Banded& other) {
+    value += other.value;
+    low += other.low;
+    high += other.high;
+    return *this;
+  }
+};
+
+Banded times(CheckedU64 bytes, const BandedDecimal& constant) {
+  return {bytes * constant.value, bytes * constant.low, bytes * constant.high};
+}
+
+Result<Total> total_of(const Banded& sum, Basis basis) {
+  const auto bytes = bytes_of(sum.value);
+  const auto low = bytes_of(sum.low);
+  const auto high = bytes_of(sum.high);
+  if (!bytes || !low || !high) return overflow();
+  return Total{*bytes, *low, *high, basis};
+}
+
+Term term_of(TermId id, const Total& total, std::string source) {
+  Term term;
+  term.id = id;
+  term.bytes = total.bytes;
+  term.low = total.low;
+  term.high = total.high;
+  term.basis = total.basis;
+  term.source = std::move(source);
+  return term;
+}
+
+/// One estimate under way.
+class Estimator {
+ public:
+  Estimator(const VllmInputs& inputs, const VllmProfile& profile)
+      : inputs_(inputs), profile_(profile) {
+    flags_ = vllm_default_flags(inputs.flags, inputs.device, profile, inputs.cache.max_model_len);
+  }
+
+  Result<VllmEstimate> estimate() {
+    out_.max_num_batched_tokens = flags_.max_num_batched_tokens;
+    out_.max_num_seqs = flags_.max_num_seqs;
+    if (auto budget = set_budget(); !budget) return fail(budget.error());
+    VllmKvSettings settings = inputs_.cache;
+    settings.max_num_batched_tokens = flags_.max_num_batched_tokens;
+    auto plan = vllm_kv_plan(*inputs_.spec, inputs_.plan, settings, profile_.kv);
+    if (!plan) return fail(std::move(plan.error()));
+    out_.plan = std::move(*plan);
+    for (uint64_t stage = 0; stage < inputs_.plan.pipeline_stages; ++stage) {
+      if (auto added = add_stage(stage); !added) return fail(added.error());
+    }
+    if (auto sized = size_pools(); !sized) return fail(sized.error());
+    set_verdict();
+    set_answers();
+    return std::move(out_);
+  }
+
+ private:
+  Result<void> set_budget() {
+    out_.requested = inputs_.device.total;
+    if (flags_.kv_cache_memory) return {};
+    const CheckedU64 share =
+        checked(inputs_.device.total) * flags_.gpu_memory_utilization.value_or(Decimal());
+    const auto requested = bytes_of(share);
+    if (!requested) return overflow();
+    out_.requested = *requested;
+    out_.lacks_free_memory = inputs_.device.total.count() <
+                             out_.requested.count() + inputs_.device.held_by_others.count();
+    return {};
+  }
+
+  Banded weights(uint64_t stage) const {
+    const CheckedU64 loaded = checked(inputs_.stage_weights[index_of(stage)].allocated);
+    if (inputs_.weights_basis == Basis::exact) return {loaded, loaded, loaded};
+    const CheckedU64 band = scaled(loaded, kWeightsBandPerMille, 1000);
+    return {loaded, loaded - band, loaded + band};
+  }
+
+  /// Layers on a stage; the rule of placement has been checked by then.
+  uint64_t layers_on(uint64_t stage) const {
+    const auto counts = stage_layer_counts(inputs_.spec->layers.size(), inputs_.plan);
+    return counts ? (*counts)[index_of(stage)] : 0;
+  }
+
+  Banded runtime(uint64_t stage) const {
+    Banded sum = times(kGiB, non_torch_gib(inputs_, profile_));
+    if (profile_.deducts_graphs && !flags_.is_eager)
+      sum += times(CheckedU64(kMiB) * layers_on(stage) * captured_sizes(flags_),
+                   profile_.graph_layer_mib);
+    return sum;
+  }
+
+  Result<void> add_stage(uint64_t stage) {
+    VllmLoad load;
+    load.spec = inputs_.spec;
+    load.plan = inputs_.plan;
+    load.max_num_batched_tokens = flags_.max_num_batched_tokens;
+    load.max_num_seqs = flags_.max_num_seqs;
+    load.max_model_len = inputs_.cache.max_model_len;
+    load.dtype_bytes = inputs_.dtype_bytes;
+    load.multiprocessors = inputs_.device.multiprocessors;
+    load.is_hopper_or_newer = inputs_.device.capability >= kHopper;
+    load.encoder = inputs_.encoder;
+    const auto activation = vllm_activation(load, profile_, stage);
+    if (!activation) return fail(activation.error());
+    const auto weights_total = total_of(weights(stage), inputs_.weights_basis);
+    const auto runtime_total = total_of(runtime(stage), Basis::measured);
+    const auto cache = cache_term(stage);
+    if (!weights_total || !runtime_total || !cache) return overflow();
+    const Total activation_total{activation->peak, activation->low, activation->high,
+                                 Basis::modelled};
+    VllmStage out;
+    out.activation = *activation;
+    out.runtime = *runtime_total;
+    if (flags_.kv_cache_memory) {
+      out.pool = out.pool_least = out.pool_most = *flags_.kv_cache_memory - Bytes();
+    } else {
+      const auto left = [&](Bytes w, Bytes a, Bytes r) {
+        return BytesDelta((out_.requested - w).count() - static_cast<int64_t>(a.count()) -
+                          static_cast<int64_t>(r.count()));
+      };
+      out.pool = left(weights_total->bytes, activation->peak, runtime_total->bytes);
+      out.pool_least = left(weights_total->high, activation->high, runtime_total->high);
+      out.pool_most = left(weights_total->low, activation->low, runtime_total->low);
+    }
+    out_.stages.push_back(out);
+    add_device(stage, {term_of(TermId::weights, *weights_total, "vLLM's own placement of tensors"),
+                       term_of(TermId::kv_cache, *cache, "vllm/v1/core/kv_cache_utils.py"),
+                       term_of(TermId::activations, activation_total,
+                               "vllm/v1/worker/gpu_model_runner.py, profile_run"),
+                       term_of(TermId::runtime, *runtime_total, "start-up logs")});
+    return {};
+  }
+
+  /// What the workload needs; a request of max_model_len at least, or the engine does not start.
+  Result<Total> cache_term(uint64_t stage) const {
+    const CheckedU64 blocks =
+        max(workload_blocks(), vllm_blocks_per_request(out_.plan, inputs_.cache.max_model_len));
+    const CheckedU64 bytes = blocks * out_.plan.stage_block_bytes[index_of(stage)];
+    return total_of({bytes, bytes, bytes}, Basis::exact);
+  }
+
+  CheckedU64 workload_blocks() const {
+    return vllm_blocks_per_request(out_.plan, inputs_.workload.context_tokens) *
+           inputs_.workload.num_requests;
+  }
+
+  void add_device(uint64_t stage, std::vector<Term> terms) {
+    DeviceBreakdown device;
+    device.name = inputs_.device.name;
+    device.count = inputs_.plan.tensor_ranks * inputs_.plan.data_ranks;
+    device.first_rank = stage * device.count;
+    device.capacity = inputs_.device.total;
+    device.usable = out_.requested;
+    uint64_t bytes = 0;
+    uint64_t low = 0;
+    uint64_t high = 0;
+    for (const Term& term : terms) {
+      bytes += term.bytes.count();
+      low += term.low.count();
+      high += term.high.count();
+      device.total.basis = worse(device.total.basis, term.basis);
+    }
+    device.total.bytes = Bytes(bytes);
+    device.total.low = Bytes(low);
+    device.total.high = Bytes(high);
+    device.terms = std::move(terms);
+    out_.breakdown.devices.push_back(std::move(device));
+  }
+
+  Result<void> size_pools() {
+    const auto size = [this](BytesDelta VllmStage::*member, VllmKvPool& pool) -> Result<void> {
+      std::vector<BytesDelta> available;
+      for (const VllmStage& stage : out_.stages)
+        available.push_back(stage.*member);
+      auto sized = vllm_kv_pool(out_.plan, available);
+      if (!sized) return fail(std::move(sized.error()));
+      pool = *sized;
+      return {};
+    };
+    if (auto sized = size(&VllmStage::pool, out_.pool); !sized) return sized;
+    if (auto sized = size(&VllmStage::pool_least, out_.pool_least); !sized) return sized;
+    return size(&VllmStage::pool_most, out_.pool_most);
+  }
+
+  bool serves(const VllmKvPool& pool) const {
+    return pool.refusal == VllmRefusal::none && !out_.lacks_free_memory &&
+           workload_blocks().value_or(UINT64_MAX) <= pool.num_blocks;
+  }
+
+  void set_verdict() {
+    Verdict& verdict = out_.breakdown.verdict;
+    const std::vector<DeviceBreakdown>& devices = out_.breakdown.devices;
+    for (size_t i = 0; i < devices.size(); ++i) {
+      const BytesDelta margin = devices[i].usable - devices[i].total.bytes;
+      if (i > 0 && margin >= verdict.margin) continue;
+      verdict.worst_device = i;
+      verdict.margin = margin;
+      verdict.needed = devices[i].total.bytes;
+      verdict.usable = devices[i].usable;
+    }
+    verdict.state = serves(out_.pool_least) ? VerdictState::fits
+                    : serves(out_.pool)     ? VerdictState::tight
+                                            : VerdictState::does_not_fit;
+  }
+
+  void set_answers() {
+    const VllmKvPlan& plan = out_.plan;
+    CacheSummary& cache = out_.breakdown.cache;
+    const uint64_t block = plan.stage_block_bytes[index_of(out_.breakdown.verdict.worst_device)];
+    cache.bytes_per_token = vllm_bytes_per_token(plan, out_.breakdown.verdict.worst_device);
+    uint64_t states = 0;
+    for (const VllmKvGroup& group : plan.groups)
+      states += group.kind == VllmKvKind::state ? 1 : 0;
+    cache.fixed_bytes_per_request = bytes_of(CheckedU64(states) * block).value_or(Bytes());
+    cache.bytes_per_request =
+        bytes_of(vllm_blocks_per_request(plan, inputs_.workload.context_tokens) * block)
+            .value_or(Bytes());
+    cache.total = bytes_of(workload_blocks() * block).value_or(Bytes());
+    Answers& answers = out_.breakdown.answers;
+    const uint64_t blocks = out_.pool.num_blocks;
+    const auto per_request = vllm_blocks_per_request(plan, inputs_.workload.context_tokens);
+    if (per_request.value_or(0) > 0)
+      answers.max_requests = std::min(blocks / per_request.value_or(1), kMaxRequests);
+    answers.max_context_tokens =
+        largest_that_holds(inputs_.cache.max_model_len, [&](uint64_t tokens) {
+          const CheckedU64 needed =
+              vllm_blocks_per_request(plan, tokens) * inputs_.workload.num_requests;
+          return needed.value_or(UINT64_MAX) <= blocks;
+        });
+    answers.max_cached_tokens = out_.pool.capacity_tokens;
+  }
+
+  const VllmInputs& inputs_;
+  const VllmProfile& profile_;
+  VllmFlags flags_;
+  VllmEstimate out_;
+};
+
+}  // namespace
+
+Bytes vllm_bytes_per_token(const VllmKvPlan& plan, uint64_t stage) {
+  CheckedU64 bytes;
+  for (const VllmKvGroup& group : plan.groups) {
+    if (group.kind == VllmKvKind::state || group.kind == VllmKvKind::cross) continue;
+    bytes += CheckedU64(plan.stage_block_bytes[index_of(stage)]) / group.block_tokens;
+  }
+  return bytes_of(bytes).value_or(Bytes());
+}
+
+VllmFlags vllm_default_flags(VllmFlags flags, const VllmDevice& device, const VllmProfile& profile,
+                             uint64_t max_model_len) {
+  if (!flags.gpu_memory_utilization)
+    flags.gpu_memory_utilization = profile.gpu_memory_utilization_frac.value;
+  if (flags.max_num_seqs == 0) flags.max_num_seqs = by_card(profile.requests, device);
+  if (flags.max_num_batched_tokens == 0) {
+    flags.max_num_batched_tokens = by_card(profile.batched_tokens, device);
+    if (profile.is_first_engine && max_model_len <= kUnchunkedTokens)
+      flags.max_num_batched_tokens = std::max(flags.max_num_batched_tokens, max_model_len);
+  }
+  return flags;
+}
+
+Result<VllmEstimate> estimate_vllm(const VllmInputs& inputs, const VllmProfile& profile) {
+  return Estimator(inputs, profile).estimate();
+}
+
+}  // namespace vramgauge

@@ -1,0 +1,63 @@
+// Peak of what vLLM's profiling run allocates beside the weights: the log's "torch peak memory
+// increase". It runs the model over max_num_batched_tokens and then the sampler over max_num_seqs
+// rows of logits (v1/worker/gpu_model_runner.py, profile_run, of 0.19), so the peak is the larger
+// of two, and of an encoder's own run; what the runs leave behind counts in both.
+#pragma once
+
+#include "engine/vllm_profile.h"
+#include "model/placement.h"
+#include "specs/model_spec.h"
+#include "units/bytes.h"
+#include "units/error.h"
+
+namespace vramgauge {
+
+/// One item of the largest size that an encoder takes.
+struct VllmEncoderItem {
+  /// In the decoder; 0 = the model has no encoder.
+  uint64_t tokens = 0;
+  /// In the encoder, before they are merged.
+  uint64_t patches = 0;
+  /// Numbers of the input.
+  uint64_t input_elements = 0;
+  uint64_t hidden_size = 0;
+  uint64_t intermediate_size = 0;
+  bool is_gated = false;
+  bool is_rotary = false;
+};
+
+/// The item of a configuration's vision tower, of no tokens when it has none; nothing for a tower
+/// whose largest image is not known. Sizes are those of the model files of 0.19 (gemma3_mm.py,
+/// pixtral.py, qwen2_vl.py, qwen3_vl.py).
+std::optional<VllmEncoderItem> vllm_encoder_item(const json::Value& config);
+
+/// What the profiling run depends on.
+struct VllmLoad {
+  const ModelSpec* spec = nullptr;
+  ParallelPlan plan;
+  uint64_t max_num_batched_tokens = 0;
+  uint64_t max_num_seqs = 0;
+  uint64_t max_model_len = 0;
+  uint64_t dtype_bytes = 2;
+  /// Of the card.
+  uint64_t multiprocessors = 0;
+  /// cuBLAS keeps 32 MiB from compute capability 9.0 on, 8 MiB before.
+  bool is_hopper_or_newer = false;
+  VllmEncoderItem encoder;
+};
+
+/// Bytes of the parts, each at its own peak, with the least and the most that the constants allow.
+struct VllmActivation {
+  Bytes forward;
+  Bytes sampler;
+  Bytes encoder;
+  Bytes peak;
+  Bytes low;
+  Bytes high;
+};
+
+/// The peak on one pipeline stage; the last one samples. Errors: value.overflow.
+Result<VllmActivation> vllm_activation(const VllmLoad& load, const VllmProfile& profile,
+                                       uint64_t stage);
+
+}  // namespace vramgauge

@@ -1,0 +1,199 @@
+#include <algorithm>
+
+#include "engine/vllm_kv_specs.h"
+#include "units/index.h"
+
+namespace vramgauge {
+namespace {
+
+/// Of a latent of DeepSeek-V4: 448 B without rotation, 128 B rotary key, 8 B of scales.
+constexpr uint64_t kEntryBytes = 584;
+/// Pages are whole multiples of what FlashMLA reads.
+constexpr uint64_t kPageMultiple = 576;
+constexpr uint64_t kBlockTokens = 256;
+constexpr uint64_t kWindowBlockTokens = 64;
+constexpr uint64_t kFloatBytes = 4;
+/// Neighbouring entries overlap at this ratio.
+constexpr uint64_t kOverlappingRatio = 4;
+
+uint64_t aligned(uint64_t bytes) {
+  return (bytes + kPageMultiple - 1) / kPageMultiple * kPageMultiple;
+}
+
+/// The unfinished entry: a key and a score, in fp32, for the tokens it covers.
+VllmKvSpec compressor_state(uint64_t width, uint64_t ratio) {
+  const bool overlaps = ratio == kOverlappingRatio;
+  VllmKvSpec spec;
+  spec.kind = VllmKvKind::sliding;
+  spec.block_tokens = overlaps ? 4 : 8;
+  spec.span_tokens = overlaps ? 2 * ratio : ratio;
+  const uint64_t row = (overlaps ? 2U : 1U) * 2U * width * kFloatBytes;
+  spec.page_bytes = aligned(spec.block_tokens * row);
+  return spec;
+}
+
+/// Stages of the layers that have pages of one size.
+struct Bucket {
+  uint64_t page_bytes = 0;
+  std::vector<uint64_t> stages;
+};
+using Buckets = std::vector<Bucket>;
+
+void add_to(Buckets& buckets, uint64_t page_bytes, const std::vector<uint64_t>& stages) {
+  auto bucket = std::find_if(buckets.begin(), buckets.end(), [page_bytes](const Bucket& each) {
+    return each.page_bytes == page_bytes;
+  });
+  if (bucket == buckets.end()) bucket = buckets.insert(bucket, {page_bytes, {}});
+  bucket->stages.insert(bucket->stages.end(), stages.begin(), stages.end());
+}
+
+/// The smallest page of full attention that holds one of `page_bytes`; 0 = none.
+uint64_t page_that_holds(const Buckets& full, uint64_t page_bytes) {
+  uint64_t best = 0;
+  for (const Bucket& bucket : full) {
+    if (bucket.page_bytes >= page_bytes && (best == 0 || bucket.page_bytes < best))
+      best = bucket.page_bytes;
+  }
+  return best;
+}
+
+/// Groups of one kind of layer, told apart by block length and window.
+struct Family {
+  VllmKvSpec spec;
+  Buckets buckets;
+
+  uint64_t tuples() const {
+    uint64_t most = 0;
+    for (const Bucket& bucket : buckets)
+      most = std::max<uint64_t>(most, bucket.stages.size());
+    return most;
+  }
+};
+
+bool is_family(const Family& family, const VllmKvSpec& spec) {
+  return family.spec.kind == spec.kind && family.spec.block_tokens == spec.block_tokens &&
+         family.spec.span_tokens == spec.span_tokens;
+}
+
+std::vector<Family> families_of(const std::vector<VllmKvLayers>& list) {
+  std::vector<Family> families;
+  for (const VllmKvLayers& layers : list) {
+    auto family = std::find_if(families.begin(), families.end(),
+                               [&](const Family& each) { return is_family(each, layers.spec); });
+    if (family == families.end()) {
+      families.push_back({layers.spec, {}});
+      family = families.end() - 1;
+    }
+    add_to(family->buckets, layers.spec.page_bytes, layers.stages);
+  }
+  return families;
+}
+
+/// Tuples of a group that pad all families the least; the larger of equals (_approximate_gcd).
+uint64_t tuples_per_group(const std::vector<Family>& families) {
+  uint64_t most = 0;
+  for (const Family& family : families)
+    most = std::max(most, family.tuples());
+  uint64_t best = families.front().tuples();
+  uint64_t least_padding = UINT64_MAX;
+  for (uint64_t size = best; size <= most; ++size) {
+    uint64_t padding = 0;
+    for (const Family& family : families)
+      padding += (size - family.tuples() % size) % size;
+    if (padding > least_padding) continue;
+    least_padding = padding;
+    best = size;
+  }
+  return best;
+}
+
+/// Pads the pages of a family to those of full attention.
+Result<void> pad_pages(Family& family, const Buckets& full) {
+  Buckets padded;
+  for (const Bucket& bucket : family.buckets) {
+    const uint64_t page_bytes = page_that_holds(full, bucket.page_bytes);
+    if (page_bytes == 0) return unequal_pages(bucket.page_bytes, full.front().page_bytes);
+    add_to(padded, page_bytes, bucket.stages);
+  }
+  family.buckets = std::move(padded);
+  return {};
+}
+
+/// The longest list of one page size in any group, of the layers that a stage holds.
+uint64_t tuples_on_stage(const std::vector<Family>& families, uint64_t size, uint64_t stage) {
+  uint64_t most = 0;
+  for (const Family& family : families) {
+    const uint64_t groups = (family.tuples() + size - 1) / size;
+    for (const Bucket& bucket : family.buckets) {
+      for (uint64_t group = 0; group < groups; ++group) {
+        uint64_t count = 0;
+        for (uint64_t i = group; i < bucket.stages.size(); i += groups)
+          count += bucket.stages[index_of(i)] == stage ? 1 : 0;
+        most = std::max(most, count);
+      }
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+void add_compressed_layer(std::vector<VllmKvLayers>& list, const CompressedAttention& attention,
+                          uint64_t stage) {
+  const uint64_t ratio = attention.compress_ratio;
+  const auto entries_page = [&](uint64_t entry_bytes, uint64_t tokens_per_entry) {
+    return VllmKvSpec{VllmKvKind::full, kBlockTokens,
+                      aligned(kBlockTokens / tokens_per_entry * entry_bytes), 0};
+  };
+  if (ratio != 0) add_kv_layer(list, entries_page(kEntryBytes, ratio), stage);
+  const std::optional<Indexer>& indexer = attention.indexer;
+  if (indexer && indexer->stores_keys) {
+    const uint64_t key_bytes = vllm_index_key_bytes(indexer->head_dim);
+    add_kv_layer(list, entries_page(key_bytes, std::max<uint64_t>(indexer->tokens_per_key, 1)),
+                 stage);
+    if (indexer->tokens_per_key > 1)
+      add_kv_layer(list, compressor_state(indexer->head_dim, indexer->tokens_per_key), stage);
+  }
+  if (ratio != 0) add_kv_layer(list, compressor_state(attention.head_dim, ratio), stage);
+  add_kv_layer(list,
+               {VllmKvKind::sliding, kWindowBlockTokens, aligned(kWindowBlockTokens * kEntryBytes),
+                attention.window_tokens},
+               stage);
+}
+
+Result<void> group_compressed(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
+  std::vector<Family> families = families_of(list);
+  std::stable_sort(families.begin(), families.end(), [](const Family& a, const Family& b) {
+    return a.spec.kind == VllmKvKind::full && b.spec.kind != VllmKvKind::full;
+  });
+  if (families.front().spec.kind != VllmKvKind::full) return unequal_pages(0, 0);
+  const Buckets& full = families.front().buckets;
+  uint64_t tuple_bytes = 0;
+  for (const Bucket& bucket : full)
+    tuple_bytes += bucket.page_bytes;
+  for (size_t i = 1; i < families.size(); ++i) {
+    if (auto padded = pad_pages(families[i], full); !padded) return padded;
+  }
+  const uint64_t size = tuples_per_group(families);
+  for (const Family& family : families) {
+    const uint64_t groups = (family.tuples() + size - 1) / size;
+    for (uint64_t group = 0; group < groups; ++group) {
+      plan.groups.push_back({family.spec.kind, family.spec.block_tokens, family.spec.span_tokens,
+                             (family.tuples() + groups - 1 - group) / groups});
+    }
+    plan.padding_layers += groups * size - family.tuples();
+  }
+  uint64_t all = 0;
+  for (const VllmKvGroup& group : plan.groups)
+    all = std::max(all, group.layers);
+  const auto num_stages = plan.stage_block_bytes.size();
+  for (size_t stage = 0; stage < num_stages; ++stage) {
+    const uint64_t tuples =
+        num_stages == 1 ? all : tuples_on_stage(families, size, uint64_t{stage});
+    plan.stage_block_bytes[stage] = tuples * tuple_bytes;
+  }
+  plan.model_block_bytes = all * tuple_bytes;
+  return {};
+}
+
+}  // namespace vramgauge

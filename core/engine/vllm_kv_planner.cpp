@@ -1,0 +1,461 @@
+#include "engine/vllm_kv_planner.h"
+
+#include <algorithm>
+
+#include "engine/search.h"
+#include "engine/vllm_kv_specs.h"
+#include "units/index.h"
+
+namespace vramgauge {
+namespace {
+
+/// Attention kernels want blocks of whole multiples of this many tokens.
+constexpr uint64_t kKernelBlockTokens = 16;
+/// Tokens whose states mode "all" keeps together at least (mamba2's default chunk).
+constexpr uint64_t kStateChunkTokens = 256;
+/// Keys and values of latents were padded to that many elements per head before latents were
+/// cached as such.
+constexpr uint64_t kExpandedHeadElements = 256;
+constexpr uint64_t kIndexKeyScaleElements = 128;
+
+tl::unexpected<Diagnostics> overflow() {
+  return fail(ErrorCode::value_overflow, {}, {{"what", std::string_view("the KV cache")}});
+}
+
+/// A layer whose convolution also keeps the tokens of a draft, as vLLM's states do
+/// (model_executor/layers/mamba/mamba_utils.py, num_spec).
+Layer with_draft_tokens(const Layer& layer, uint64_t draft_tokens) {
+  Layer longer = layer;
+  for (Mixer& mixer : longer.mixers) {
+    if (auto* mamba = std::get_if<Mamba2>(&mixer)) mamba->d_conv += draft_tokens;
+    if (auto* delta = std::get_if<GatedDelta>(&mixer)) delta->d_conv += draft_tokens;
+  }
+  return longer;
+}
+
+/// Collects what each layer caches and settles the sizes of pages.
+class Collector {
+ public:
+  Collector(const ModelSpec& spec, const ParallelPlan& plan, const VllmKvSettings& settings,
+            const VllmKvRules& rules)
+      : spec_(spec), plan_(plan), settings_(settings), rules_(rules) {
+    block_tokens_ = settings.block_tokens == 0 ? kVllmBlockTokens : settings.block_tokens;
+  }
+
+  Result<void> collect() {
+    const auto counts = stage_layer_counts(spec_.layers.size(), plan_);
+    if (!counts) return fail(counts.error());
+    size_t layer = 0;
+    for (uint64_t stage = 0; stage < counts->size(); ++stage) {
+      for (uint64_t i = 0; i < (*counts)[index_of(stage)]; ++i) {
+        if (auto added = add(spec_.layers[layer++], stage); !added) return added;
+      }
+    }
+    if (settings_.loads_draft_layers) {
+      for (const Layer& draft : spec_.mtp_layers) {
+        if (auto added = add(draft, plan_.pipeline_stages - 1); !added) return added;
+      }
+    }
+    return {};
+  }
+
+  /// Raises the attention block until it holds a state, and pads states to its size
+  /// (platforms/interface.py, _align_hybrid_block_size).
+  Result<void> align_states() {
+    const uint64_t token_bytes = attention_token_bytes();
+    uint64_t state_bytes = 0;
+    for (const VllmKvLayers& layers : layers_) {
+      if (layers.spec.kind == VllmKvKind::state)
+        state_bytes = std::max(state_bytes, layers.spec.page_bytes);
+    }
+    if (state_bytes == 0 || token_bytes == 0) return {};
+    const uint64_t step = settings_.state_mode == VllmStateMode::all
+                              ? kStateChunkTokens
+                              : std::max(kKernelBlockTokens, block_tokens_);
+    const CheckedU64 needed = round_up(ceil_div(state_bytes, token_bytes), step);
+    if (!needed.valid()) return overflow();
+    if (needed.value_or(0) > block_tokens_) raised_ = needed.value_or(0);
+    const uint64_t block = std::max(block_tokens_, raised_);
+    const CheckedU64 page = CheckedU64(block) * token_bytes;
+    if (!page.valid()) return overflow();
+    for (VllmKvLayers& layers : layers_) {
+      if (layers.spec.kind == VllmKvKind::state) {
+        layers.spec.page_bytes = page.value_or(0);
+        if (settings_.state_mode != VllmStateMode::none) layers.spec.block_tokens = block;
+      } else {
+        const CheckedU64 own = CheckedU64(layers.spec.page_bytes) / block_tokens_ * block;
+        if (!own.valid()) return overflow();
+        layers.spec.page_bytes = own.value_or(0);
+        layers.spec.block_tokens = block;
+      }
+    }
+    return {};
+  }
+
+  std::vector<VllmKvLayers>& layers() { return layers_; }
+  uint64_t raised_block_tokens() const { return raised_; }
+  bool is_compressed() const { return is_compressed_; }
+
+ private:
+  Result<void> add(const Layer& layer, uint64_t stage) {
+    Layer plain;
+    plain.mixers.reserve(layer.mixers.size());
+    for (const Mixer& mixer : layer.mixers) {
+      const auto* compressed = std::get_if<CompressedAttention>(&mixer);
+      const auto* latent = std::get_if<LatentAttention>(&mixer);
+      if (compressed != nullptr) {
+        is_compressed_ = true;
+        add_compressed_layer(layers_, *compressed, stage);
+      } else if (latent != nullptr && rules_.expands_latents) {
+        if (auto added = add_expanded(*latent, stage); !added) return added;
+      } else {
+        plain.mixers.push_back(mixer);
+      }
+    }
+    const auto segments = layer_segments(
+        spec_,
+        settings_.draft_tokens == 0 ? plain : with_draft_tokens(plain, settings_.draft_tokens),
+        settings_.cache_type, settings_.cache_type, plan_.tensor_ranks, settings_.state_precision);
+    if (!segments) return fail(segments.error());
+    for (const CacheSegment& segment : *segments) {
+      if (auto added = add_segment(segment, stage); !added) return added;
+    }
+    return {};
+  }
+
+  Result<void> add_expanded(const LatentAttention& latent, uint64_t stage) {
+    const auto row = row_bytes(settings_.cache_type, kExpandedHeadElements, "/cache_type_k");
+    if (!row) return fail(row.error());
+    const CheckedU64 heads = ceil_div(latent.num_heads, plan_.tensor_ranks);
+    return add_tokens(VllmKvKind::full, heads * uint64_t{2} * *row, 0, stage);
+  }
+
+  Result<void> add_segment(const CacheSegment& segment, uint64_t stage) {
+    switch (segment.kind) {
+      case CacheKind::state: {
+        if (segment.fixed_bytes == 0) return {};
+        add_kv_layer(layers_, {VllmKvKind::state, 0, segment.fixed_bytes, 0}, stage);
+        return {};
+      }
+      case CacheKind::cross: {
+        const CheckedU64 token_bytes =
+            CheckedU64(segment.num_kv_heads) * (CheckedU64(segment.k_bytes) + segment.v_bytes);
+        return add_tokens(VllmKvKind::cross, token_bytes, 0, stage);
+      }
+      case CacheKind::indexer:
+        return add_tokens(VllmKvKind::full, vllm_index_key_bytes(segment.k_elements), 0, stage);
+      case CacheKind::latent: return add_tokens(VllmKvKind::full, latent_bytes(segment), 0, stage);
+      case CacheKind::sliding:
+        return add_tokens(rules_.has_hybrid_manager ? VllmKvKind::sliding : VllmKvKind::full,
+                          segment.entry_bytes, segment.saturation_tokens, stage);
+      case CacheKind::chunked:
+        return add_tokens(rules_.has_hybrid_manager ? VllmKvKind::chunked : VllmKvKind::full,
+                          segment.entry_bytes, segment.saturation_tokens, stage);
+      case CacheKind::full:
+      case CacheKind::compressed: break;
+    }
+    return add_tokens(VllmKvKind::full, segment.entry_bytes, 0, stage);
+  }
+
+  CheckedU64 latent_bytes(const CacheSegment& segment) const {
+    const CheckedU64 padded = round_up(segment.k_elements, rules_.latent_multiple);
+    return CheckedU64(segment.entry_bytes) * padded / segment.k_elements;
+  }
+
+  Result<void> add_tokens(VllmKvKind kind, CheckedU64 token_bytes, uint64_t span, uint64_t stage) {
+    const CheckedU64 page = token_bytes * block_tokens_;
+    if (!page.valid()) return overflow();
+    if (kind == VllmKvKind::full) span = 0;
+    add_kv_layer(layers_, {kind, block_tokens_, page.value_or(0), span}, stage);
+    return {};
+  }
+
+  uint64_t attention_token_bytes() const {
+    for (const VllmKvLayers& layers : layers_) {
+      if (layers.spec.kind != VllmKvKind::state) return layers.spec.page_bytes / block_tokens_;
+    }
+    return 0;
+  }
+
+  const ModelSpec& spec_;
+  const ParallelPlan& plan_;
+  const VllmKvSettings& settings_;
+  const VllmKvRules& rules_;
+  std::vector<VllmKvLayers> layers_;
+  uint64_t block_tokens_ = 0;
+  uint64_t raised_ = 0;
+  bool is_compressed_ = false;
+};
+
+/// All layers need the same slots (UniformTypeKVCacheSpecs.is_uniform_type): pages may differ.
+bool is_uniform(const std::vector<VllmKvLayers>& list) {
+  const VllmKvSpec& first = list.front().spec;
+  return std::all_of(list.begin(), list.end(), [&first](const VllmKvLayers& layers) {
+    return layers.spec.kind == first.kind && layers.spec.block_tokens == first.block_tokens &&
+           layers.spec.span_tokens == first.span_tokens;
+  });
+}
+
+/// Whether sums over all layers stay exact.
+bool are_countable(const std::vector<VllmKvLayers>& list) {
+  CheckedU64 layers;
+  uint64_t largest = 0;
+  for (const VllmKvLayers& each : list) {
+    layers += uint64_t{each.stages.size()};
+    largest = std::max(largest, each.spec.page_bytes);
+  }
+  return bytes_of(layers * largest).has_value();
+}
+
+/// One group of all layers, with the sum of their pages as its block.
+void group_uniform(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
+  VllmKvGroup group{list.front().spec.kind, list.front().spec.block_tokens,
+                    list.front().spec.span_tokens, 0};
+  for (const VllmKvLayers& layers : list) {
+    group.layers += layers.stages.size();
+    for (const uint64_t stage : layers.stages)
+      plan.stage_block_bytes[index_of(stage)] += layers.spec.page_bytes;
+    plan.model_block_bytes += layers.spec.page_bytes * layers.stages.size();
+  }
+  plan.groups.push_back(group);
+}
+
+/// Raises the blocks of smaller pages until all are equal (unify_kv_cache_spec_page_size).
+Result<uint64_t> unify_pages(std::vector<VllmKvLayers>& list) {
+  uint64_t largest = 0;
+  for (const VllmKvLayers& layers : list)
+    largest = std::max(largest, layers.spec.page_bytes);
+  for (VllmKvLayers& layers : list) {
+    const uint64_t page = layers.spec.page_bytes;
+    if (page == 0 || largest % page != 0) return unequal_pages(page, largest);
+    layers.spec.block_tokens *= largest / page;
+    layers.spec.page_bytes = largest;
+  }
+  return largest;
+}
+
+/// Layers of a group: as many as the rarest kind has, or as the commonest while that is less than
+/// half as many again (_get_kv_cache_groups_uniform_page_size).
+uint64_t layers_per_group(const std::vector<VllmKvLayers>& list) {
+  uint64_t least = UINT64_MAX;
+  uint64_t most = 0;
+  for (const VllmKvLayers& layers : list) {
+    least = std::min<uint64_t>(least, layers.stages.size());
+    most = std::max<uint64_t>(most, layers.stages.size());
+  }
+  return most * 2 < least * 3 ? most : least;
+}
+
+/// Splits each kind of layer into groups of one size; a group takes every n-th layer, so that
+/// stages hold alike parts of it.
+Result<void> group_by_kind(std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
+  const auto page = unify_pages(list);
+  if (!page) return fail(page.error());
+  const uint64_t size = layers_per_group(list);
+  std::vector<uint64_t> fullest(plan.stage_block_bytes.size());
+  uint64_t largest_group = 0;
+  for (const VllmKvLayers& layers : list) {
+    const uint64_t count = layers.stages.size();
+    const uint64_t groups = (count + size - 1) / size;
+    plan.padding_layers += groups * size - count;
+    for (uint64_t group = 0; group < groups; ++group) {
+      std::vector<uint64_t> on_stage(fullest.size());
+      uint64_t members = 0;
+      for (uint64_t i = group; i < count; i += groups, ++members)
+        ++on_stage[index_of(layers.stages[index_of(i)])];
+      for (size_t stage = 0; stage < fullest.size(); ++stage)
+        fullest[stage] = std::max(fullest[stage], on_stage[stage]);
+      largest_group = std::max(largest_group, members);
+      plan.groups.push_back(
+          {layers.spec.kind, layers.spec.block_tokens, layers.spec.span_tokens, members});
+    }
+  }
+  for (size_t stage = 0; stage < fullest.size(); ++stage)
+    plan.stage_block_bytes[stage] = *page * fullest[stage];
+  plan.model_block_bytes = *page * largest_group;
+  return {};
+}
+
+/// Blocks of one group for a request of `tokens` (max_memory_usage_bytes of each spec).
+CheckedU64 group_blocks(const VllmKvGroup& group, const VllmKvPlan& plan, uint64_t tokens) {
+  const VllmKvSettings& settings = plan.settings;
+  const CheckedU64 held =
+      CheckedU64(settings.max_num_batched_tokens) * plan.rules.batches_in_flight +
+      group.span_tokens;
+  switch (group.kind) {
+    case VllmKvKind::full:
+      return ceil_div(ceil_div(tokens, settings.context_ranks), group.block_tokens);
+    case VllmKvKind::sliding:
+      return ceil_div(min(held - uint64_t{1}, tokens), group.block_tokens) + uint64_t{1};
+    case VllmKvKind::chunked: return ceil_div(min(held, tokens), group.block_tokens);
+    case VllmKvKind::cross: return ceil_div(settings.encoder_tokens, group.block_tokens);
+    case VllmKvKind::state: break;
+  }
+  if (settings.state_mode == VllmStateMode::all)
+    return ceil_div(tokens, group.block_tokens) + settings.draft_tokens;
+  const uint64_t states = settings.state_mode == VllmStateMode::align ? 2 : 1;
+  return CheckedU64(states) + settings.draft_tokens;
+}
+
+uint64_t smallest_block(const VllmKvPlan& plan) {
+  uint64_t smallest = UINT64_MAX;
+  for (const VllmKvGroup& group : plan.groups) {
+    if (group.block_tokens > 0) smallest = std::min(smallest, group.block_tokens);
+  }
+  return smallest == UINT64_MAX ? 0 : smallest;
+}
+
+/// Blocks and refusals of one plan.
+class Sizer {
+ public:
+  Sizer(const VllmKvPlan& plan, const std::vector<BytesDelta>& available)
+      : plan_(plan), available_(available) {}
+
+  Result<VllmKvPool> pool() {
+    VllmKvPool pool;
+    const uint64_t len = plan_.settings.max_model_len;
+    const CheckedU64 per_request = vllm_blocks_per_request(plan_, len);
+    pool.blocks_per_request = per_request.value_or(0);
+    pool.num_blocks = UINT64_MAX;
+    std::optional<size_t> checked_stage;
+    for (size_t stage = 0; stage < plan_.stage_block_bytes.size(); ++stage) {
+      const uint64_t block = plan_.stage_block_bytes[stage];
+      if (block == 0) continue;
+      pool.num_blocks = std::min(pool.num_blocks, bytes_on(stage) / block);
+      const bool is_short = CheckedU64(bytes_on(stage)).value_or(0) <
+                            (per_request * checked_block(stage)).value_or(UINT64_MAX);
+      if (pool.refusal == VllmRefusal::none && (is_short || bytes_on(stage) == 0)) {
+        pool.refusal = bytes_on(stage) == 0 ? VllmRefusal::no_memory : VllmRefusal::too_long;
+        checked_stage = stage;
+      }
+      if (!checked_stage) checked_stage = stage;
+    }
+    if (!checked_stage) return pool_of_nothing(pool);
+    if (pool.refusal == VllmRefusal::none) checked_stage = fullest_stage();
+    const auto needed = bytes_of(per_request * checked_block(*checked_stage));
+    if (!needed) return overflow();
+    pool.needed = *needed;
+    pool.max_len = longest_request(len);
+    add_lines(pool, len);
+    return pool;
+  }
+
+ private:
+  /// A model without any cache always starts.
+  static VllmKvPool pool_of_nothing(VllmKvPool pool) {
+    pool.num_blocks = 1;
+    return pool;
+  }
+
+  uint64_t bytes_on(size_t stage) const {
+    const int64_t bytes = available_[stage].count();
+    return bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+  }
+
+  uint64_t checked_block(size_t stage) const {
+    return plan_.rules.checks_whole_model ? plan_.model_block_bytes
+                                          : plan_.stage_block_bytes[stage];
+  }
+
+  size_t fullest_stage() const {
+    size_t fullest = 0;
+    for (size_t stage = 1; stage < plan_.stage_block_bytes.size(); ++stage) {
+      if (plan_.stage_block_bytes[stage] > plan_.stage_block_bytes[fullest]) fullest = stage;
+    }
+    return fullest;
+  }
+
+  uint64_t longest_request(uint64_t limit) const {
+    return largest_that_holds(limit, [this](uint64_t len) {
+      const CheckedU64 blocks = vllm_blocks_per_request(plan_, len);
+      for (size_t stage = 0; stage < available_.size(); ++stage) {
+        const std::optional<uint64_t> needed = (blocks * checked_block(stage)).get();
+        if (!needed || *needed > bytes_on(stage)) return false;
+      }
+      return true;
+    });
+  }
+
+  void add_lines(VllmKvPool& pool, uint64_t len) const {
+    pool.capacity_tokens = pool.blocks_per_request == 0
+                               ? 0
+                               : scaled(pool.num_blocks, len, pool.blocks_per_request).value_or(0);
+    pool.token_line = pool.capacity_tokens;
+    if (plan_.rules.token_line_is_concurrency) return;
+    const CheckedU64 line = CheckedU64(pool.num_blocks) / uint64_t{plan_.groups.size()} *
+                            smallest_block(plan_) * plan_.settings.context_ranks;
+    pool.token_line = line.value_or(0);
+  }
+
+  const VllmKvPlan& plan_;
+  const std::vector<BytesDelta>& available_;
+};
+
+}  // namespace
+
+uint64_t vllm_index_key_bytes(uint64_t head_dim) {
+  return head_dim + (head_dim + kIndexKeyScaleElements - 1) / kIndexKeyScaleElements * 4;
+}
+
+tl::unexpected<Diagnostics> unequal_pages(uint64_t page_bytes, uint64_t largest_bytes) {
+  return fail(ErrorCode::model_unsupported, {},
+              {{"what", std::string_view("vLLM's KV cache")},
+               {"reason", "pages of " + std::to_string(page_bytes) + " and " +
+                              std::to_string(largest_bytes) + " bytes cannot be made equal"}});
+}
+
+void add_kv_layer(std::vector<VllmKvLayers>& list, const VllmKvSpec& spec, uint64_t stage) {
+  const auto equal = std::find_if(list.begin(), list.end(), [&spec](const VllmKvLayers& layers) {
+    return layers.spec == spec;
+  });
+  if (equal == list.end()) {
+    list.push_back({spec, {stage}});
+  } else {
+    equal->stages.push_back(stage);
+  }
+}
+
+uint64_t VllmKvPool::concurrency_hundredths() const {
+  if (blocks_per_request == 0) return 0;
+  return (num_blocks * 100 + blocks_per_request / 2) / blocks_per_request;
+}
+
+CheckedU64 vllm_blocks_per_request(const VllmKvPlan& plan, uint64_t tokens) {
+  CheckedU64 blocks;
+  for (const VllmKvGroup& group : plan.groups)
+    blocks += group_blocks(group, plan, tokens);
+  return blocks;
+}
+
+Result<VllmKvPlan> vllm_kv_plan(const ModelSpec& spec, const ParallelPlan& plan,
+                                const VllmKvSettings& settings, const VllmKvRules& rules) {
+  Collector collector(spec, plan, settings, rules);
+  if (auto collected = collector.collect(); !collected) return fail(collected.error());
+  VllmKvPlan out;
+  out.settings = settings;
+  out.rules = rules;
+  out.stage_block_bytes.resize(index_of(plan.pipeline_stages));
+  std::vector<VllmKvLayers>& layers = collector.layers();
+  if (layers.empty()) return out;
+  Result<void> grouped;
+  if (collector.is_compressed()) {
+    grouped = group_compressed(layers, out);
+  } else {
+    if (auto aligned = collector.align_states(); !aligned) return fail(aligned.error());
+    out.raised_block_tokens = collector.raised_block_tokens();
+    if (!are_countable(layers)) return overflow();
+    if (is_uniform(layers)) {
+      group_uniform(layers, out);
+    } else {
+      grouped = group_by_kind(layers, out);
+    }
+  }
+  if (!grouped) return fail(grouped.error());
+  return out;
+}
+
+Result<VllmKvPool> vllm_kv_pool(const VllmKvPlan& plan, const std::vector<BytesDelta>& available) {
+  return Sizer(plan, available).pool();
+}
+
+}  // namespace vramgauge

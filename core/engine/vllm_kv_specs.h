@@ -1,0 +1,47 @@
+// What each layer of a model caches in vLLM, before layers are grouped; private to the planner.
+#pragma once
+
+#include <vector>
+
+#include "engine/vllm_kv_planner.h"
+
+namespace vramgauge {
+
+/// How one layer is cached (a KVCacheSpec): layers are in one group only when these are equal.
+struct VllmKvSpec {
+  VllmKvKind kind = VllmKvKind::full;
+  uint64_t block_tokens = 0;
+  uint64_t page_bytes = 0;
+  /// Window or chunk.
+  uint64_t span_tokens = 0;
+
+  friend bool operator==(const VllmKvSpec&, const VllmKvSpec&) = default;
+};
+
+/// Equal layers, in order.
+struct VllmKvLayers {
+  VllmKvSpec spec;
+  /// Pipeline stage of each layer.
+  std::vector<uint64_t> stages;
+};
+
+/// Adds one layer to its equals.
+void add_kv_layer(std::vector<VllmKvLayers>& list, const VllmKvSpec& spec, uint64_t stage);
+
+/// Caches of DeepSeek-V4's layers, whose pages have sizes and block lengths of their own
+/// (vllm/models/deepseek_v4 and SlidingWindowMLASpec of 0.22). `list` gets full attention first.
+void add_compressed_layer(std::vector<VllmKvLayers>& list, const CompressedAttention& attention,
+                          uint64_t stage);
+
+/// Groups those caches by tuples of layers with a common page
+/// (_get_kv_cache_groups_uniform_groups). Errors: model.unsupported.
+Result<void> group_compressed(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan);
+
+/// Bytes of one index key: fp8 elements and an fp32 scale for each 128 of them, whatever the cache
+/// type (models/deepseek_v2.py, DeepseekV32IndexerCache).
+uint64_t vllm_index_key_bytes(uint64_t head_dim);
+
+/// The refusal of caches whose pages cannot be made equal.
+tl::unexpected<Diagnostics> unequal_pages(uint64_t page_bytes, uint64_t largest_bytes);
+
+}  // namespace vramgauge

@@ -1,0 +1,65 @@
+// What holds for one version of vLLM: constants of presets/engines/vllm.json.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "engine/generic.h"
+#include "engine/vllm_kv_planner.h"
+#include "units/json.h"
+
+namespace vramgauge {
+
+/// A version such as 0.19.1, comparable by its number: 1,000,000 x major + 1,000 x minor + patch.
+/// What follows ("rc1", ".dev3") is ignored. Nothing when it does not begin with two numbers.
+std::optional<uint64_t> vllm_version(std::string_view text);
+
+/// Memory that CUDA, NCCL and kernels take beside PyTorch's while profiling, in GiB, by how a model
+/// is spread.
+struct VllmNonTorch {
+  BandedDecimal one_gib;
+  BandedDecimal two_gib;
+  BandedDecimal four_gib;
+  /// More than one pipeline stage, without tensor parallelism.
+  BandedDecimal pipeline_gib;
+  BandedDecimal rocm_gib;
+};
+
+/// Defaults of flags by memory: below 70 GiB (and A100), from 70 GiB, from 160 GiB.
+struct VllmCardDefaults {
+  uint64_t small = 0;
+  uint64_t large = 0;
+  uint64_t huge = 0;
+};
+
+/// The constants of one version.
+struct VllmProfile {
+  uint64_t version = 0;
+  /// The first engine, before V1: 0.7 and older, and cards below compute capability 8.0 up to 0.10.
+  bool is_first_engine = false;
+  VllmKvRules kv;
+  BandedDecimal gpu_memory_utilization_frac;
+  VllmCardDefaults batched_tokens;
+  VllmCardDefaults requests;
+  /// Per logit and beside the logits themselves, at the sampler's peak.
+  BandedDecimal sampler_logit_bytes;
+  /// The sampler keeps an fp32 row of logits per multiprocessor.
+  bool has_sampler_rows = false;
+  BandedDecimal profile_extra_gib;
+  /// Experts keep their workspace after the forward pass.
+  bool keeps_expert_workspace = false;
+  VllmNonTorch non_torch;
+  /// The estimate of the CUDA graphs' pool is taken off the cache.
+  bool deducts_graphs = false;
+  /// That estimate, per layer and captured size.
+  BandedDecimal graph_layer_mib;
+  /// The pool as measured, for versions that leave it out of the budget.
+  BandedDecimal graph_pool_gib;
+};
+
+/// Reads the constants that hold for `version` (vllm_version). Errors: json.missing_key for a
+/// constant that the entry lacks.
+Result<VllmProfile> vllm_profile(const json::Value& entry, uint64_t version,
+                                 bool is_first_engine = false);
+
+}  // namespace vramgauge
