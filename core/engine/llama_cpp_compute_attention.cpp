@@ -17,6 +17,8 @@ uint64_t rotation_side(uint64_t head_dim) {
   return side;
 }
 
+constexpr uint64_t kRotationOfValues = 64;
+
 /// CUDA's flash attention has code for these heads (ggml/src/ggml-cuda/fattn.cu).
 bool cuda_attends(uint64_t k_dim, uint64_t v_dim, uint64_t heads, uint64_t kv_heads, GgmlType k,
                   GgmlType v) {
@@ -54,10 +56,30 @@ LlamaCppGraph::Tensor LlamaCppGraph::cache_tensor(uint64_t cells, GgmlType type,
   return external(product(rows, row_bytes(type, elements).value_or(0)), cache_home());
 }
 
+/// Heads of a quantised cache are multiplied by a Hadamard matrix, when 64 divides their size.
 LlamaCppGraph::Tensor LlamaCppGraph::rotate(Tensor& matrix, uint64_t side, Tensor x,
-                                            uint64_t elements) {
+                                            uint64_t features) {
   const Tensor by = lazy_input(matrix, product(side * side, 4));
-  return view(add(elements, 0, {by, x}));
+  return view(add(product(features, tokens_), 0, {by, x}));
+}
+
+bool LlamaCppGraph::rotates_k(const LlamaCppLayer& shape) const {
+  return is_quantized(context_.type_k) && shape.head_dim_k % 64 == 0;
+}
+
+bool LlamaCppGraph::rotates_v(const LlamaCppLayer& shape) const {
+  return is_quantized(context_.type_v) && shape.head_dim_v % 64 == 0;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::rotate_k(const LlamaCppLayer& shape, CacheInputs& inputs,
+                                              Tensor x, uint64_t features) {
+  if (!rotates_k(shape)) return x;
+  return rotate(inputs.k_rotation, rotation_side(shape.head_dim_k), x, features);
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::rotate_v(const LlamaCppLayer& shape, CacheInputs& inputs,
+                                              Tensor x, uint64_t features) {
+  return rotates_v(shape) ? rotate(inputs.v_rotation, kRotationOfValues, x, features) : x;
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::project_heads(std::string_view name,
@@ -103,9 +125,6 @@ LlamaCppGraph::Tensor LlamaCppGraph::attend_fused(const LlamaCppLayer& shape, co
 
 LlamaCppGraph::Tensor LlamaCppGraph::attend(const LlamaCppLayer& shape, const Attended& in) {
   if (context_.flash_attn) return attend_fused(shape, in);
-  const uint64_t all_scores = product(product(in.cells, tokens_), shape.num_heads);
-  const Tensor scores = add(all_scores, 0, {in.k_cache, view(in.q)});
-  const Tensor weights = add(all_scores, GraphNode::kInPlace, {scores, in.mask}, in.sinks, tokens_);
   Tensor values = in.v_cache;
   if (in.v_is_k) {
     // Values that are part of the keys have to be transposed; they keep the cache's type.
@@ -113,105 +132,100 @@ LlamaCppGraph::Tensor LlamaCppGraph::attend(const LlamaCppLayer& shape, const At
     values = add(0, 0, {values});
     nodes_.back().bytes = product(cells, row_bytes(context_.type_k, shape.head_dim_v).value_or(0));
   }
+  const uint64_t all_scores = product(product(in.cells, tokens_), shape.num_heads);
+  const Tensor scores = add(all_scores, 0, {in.k_cache, view(in.q)});
+  const Tensor weights = add(all_scores, GraphNode::kInPlace, {scores, in.mask}, in.sinks, tokens_);
   return add(product(product(shape.head_dim_v, shape.num_heads), tokens_), 0, {values, weights});
 }
 
-LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x) {
-  using Rules = LlamaCppGraphRules;
-  const LlamaCppLayer& shape = model_.layers[layer_index_];
-  CacheInputs& inputs = shape.is_windowed ? windowed_ : full_;
-  const bool has_windows = model_.window_tokens != 0;
-  const bool has_rope = !is(Rules::kNoRope) && (shape.is_windowed || !is(Rules::kRopeInWindowOnly));
-  const bool has_norm = mixer.qk_norm != QkNorm::none;
-  const bool has_cache = shape.cache != LlamaCppCacheKind::none;
-  const uint64_t q_features = shape.num_heads * shape.head_dim_k;
-  const uint64_t q_elements = product(q_features, tokens_);
-  const uint64_t k_elements = product(shape.k_elements, tokens_);
-  const uint64_t v_elements = product(shape.v_elements, tokens_);
-  const bool rotates_k = is_quantized(context_.type_k) && shape.head_dim_k % 64 == 0;
-  const bool rotates_v = is_quantized(context_.type_v) && shape.head_dim_v % 64 == 0;
-  const uint64_t side = rotates_k ? rotation_side(shape.head_dim_k) : 0;
-
-  if (rotates_k) lazy_input(inputs.k_rotation, product(side * side, 4));
-  Tensor base = x;
-  Tensor gate = kNone;
-  if (mixer.fused_qkv)
-    base = multiply("attn_qkv", x, q_features + shape.k_elements + shape.v_elements, tokens_);
-  // The values are the last part of a row.
-  if (mixer.fused_qkv)
-    nodes_.back().view_bytes = nodes_.back().bytes - (q_features + shape.k_elements) * 4;
-  Tensor q = kNone;
-  if (mixer.output_gate) {
-    gate = multiply("attn_q", x, 2 * q_features, tokens_);
-    q = project_heads("attn_q", "attn_q_norm", gate, shape.num_heads, shape.head_dim_k, has_norm,
-                      has_rope, true);
-  } else {
-    q = project_heads("attn_q", "attn_q_norm", base, shape.num_heads, shape.head_dim_k, has_norm,
-                      has_rope, mixer.fused_qkv);
-  }
-  if (!has_rope && is(Rules::kScalesQueries)) {
-    q = add(q_elements, GraphNode::kInPlace,
-            {q, lazy_input(attention_scale_, product(tokens_, 4))});
-  }
-  if (rotates_k) q = rotate(inputs.k_rotation, side, q, q_elements);
-  Tensor k = kNone;
-  Tensor v = kNone;
-  const auto make_k = [&] {
-    if (rotates_k) lazy_input(inputs.k_rotation, product(side * side, 4));
-    k = project_heads("attn_k", "attn_k_norm", base, shape.num_kv_heads, shape.head_dim_k, has_norm,
-                      has_rope, mixer.fused_qkv);
-    if (rotates_k) k = rotate(inputs.k_rotation, side, k, k_elements);
-  };
-  const auto make_v = [&] {
-    if (rotates_v) lazy_input(inputs.v_rotation, 64 * 64 * 4);
-    v = mixer.fused_qkv ? base : multiply("attn_v", x, shape.v_elements, tokens_);
-    v = view(v);
-    if (rotates_v) v = rotate(inputs.v_rotation, 64, v, v_elements);
-  };
-  if (has_cache) {
-    if (has_windows) {
-      make_k();
-      make_v();
-    } else {
-      make_v();
-      make_k();
-    }
-  }
+void LlamaCppGraph::store_cached(const LlamaCppLayer& shape, CacheInputs& inputs, Tensor k,
+                                 Tensor v, bool is_part) {
   const uint8_t home = has_gpus() ? cache_home() : 0;
-  if (has_cache) {
-    store({view(k), lazy_input(inputs.k_rows, product(tokens_, 8))}, home);
-    uint64_t v_rows = tokens_;
-    if (!context_.flash_attn) {
-      v_rows = product(tokens_, model_.widest_v_elements);
-      if (mixer.fused_qkv) v = view(add(v_elements, 0, {view(v)}));
-      if (shape.v_elements < model_.widest_v_elements)
-        v = view(add(product(model_.widest_v_elements, tokens_), 0, {v}));
-    }
-    store({view(v), lazy_input(inputs.v_rows, product(v_rows, 8))}, home);
+  store({view(k), lazy_input(inputs.k_rows, product(tokens_, 8))}, home);
+  uint64_t rows = tokens_;
+  if (!context_.flash_attn) {
+    // Values are stored transposed, an index for each element, at the widest layer's width; a part
+    // of a fused row is made contiguous before.
+    rows = product(tokens_, model_.widest_v_elements);
+    if (is_part) v = view(add(product(shape.v_elements, tokens_), 0, {v}));
+    if (shape.v_elements < model_.widest_v_elements)
+      v = add(product(model_.widest_v_elements, tokens_), 0, {v});
   }
+  store({view(v), lazy_input(inputs.v_rows, product(rows, 8))}, home);
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::attend_cached(const LlamaCppLayer& shape, CacheInputs& inputs,
+                                                   Tensor q, Weight sinks) {
   Attended in;
   in.q = q;
   in.cells = shape.is_windowed ? context_.cells_swa : context_.cells;
   in.k_cache = cache_tensor(in.cells, context_.type_k, shape.k_elements);
   in.v_cache = cache_tensor(in.cells, context_.type_v, shape.v_elements);
   in.mask = mask(inputs, shape.is_windowed);
-  if (mixer.has_sinks && has_host_weights_) in.sinks = weight("attn_sinks");
-  Tensor mixed = attend(shape, in);
-  const uint64_t result = product(product(shape.head_dim_v, shape.num_heads), tokens_);
-  mixed = view(mixed);
-  if (!context_.flash_attn) mixed = add(result, 0, {mixed});
-  attention_gate_ = gate;
-  return mixed;
+  in.sinks = sinks;
+  const Tensor mixed = view(attend(shape, in));
+  if (context_.flash_attn) return mixed;
+  return add(product(product(shape.head_dim_v, shape.num_heads), tokens_), 0, {mixed});
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x) {
+  using Rules = LlamaCppGraphRules;
+  const LlamaCppLayer& shape = model_.layers[layer_index_];
+  CacheInputs& inputs = shape.is_windowed ? windowed_ : full_;
+  const bool has_rope = !is(Rules::kNoRope) && (shape.is_windowed || !is(Rules::kRopeInWindowOnly));
+  const bool has_norm = mixer.qk_norm != QkNorm::none;
+  const uint64_t q_features = shape.num_heads * shape.head_dim_k;
+
+  // The matrix is read in front of what it rotates.
+  if (rotates_k(shape)) {
+    const uint64_t side = rotation_side(shape.head_dim_k);
+    lazy_input(inputs.k_rotation, product(side * side, 4));
+  }
+  Tensor base = x;
+  if (mixer.fused_qkv) {
+    base = multiply("attn_qkv", x, q_features + shape.k_elements + shape.v_elements, tokens_);
+    // The values are the last part of a row.
+    nodes_[base / 2].view_bytes = nodes_[base / 2].bytes - (q_features + shape.k_elements) * 4;
+  } else if (mixer.output_gate) {
+    base = multiply("attn_q", x, 2 * q_features, tokens_);
+  }
+  attention_gate_ = mixer.output_gate ? base : kNone;
+  const bool shares_q = mixer.fused_qkv || mixer.output_gate;
+  Tensor q = project_heads("attn_q", "attn_q_norm", base, shape.num_heads, shape.head_dim_k,
+                           has_norm, has_rope, shares_q);
+  if (!has_rope && is(Rules::kScalesQueries)) {
+    q = add(product(q_features, tokens_), GraphNode::kInPlace,
+            {q, lazy_input(attention_scale_, product(tokens_, 4))});
+  }
+  q = rotate_k(shape, inputs, q, q_features);
+  if (shape.cache != LlamaCppCacheKind::none) {
+    Tensor k = kNone;
+    const auto make_k = [&] {
+      k = project_heads("attn_k", "attn_k_norm", mixer.fused_qkv ? base : x, shape.num_kv_heads,
+                        shape.head_dim_k, has_norm, has_rope, mixer.fused_qkv);
+      k = rotate_k(shape, inputs, k, shape.k_elements);
+    };
+    // Caches with windows write keys first.
+    const bool keys_first = model_.window_tokens != 0;
+    if (keys_first) make_k();
+    if (rotates_v(shape)) lazy_input(inputs.v_rotation, kRotationOfValues * kRotationOfValues * 4);
+    Tensor v = view(mixer.fused_qkv ? base : multiply("attn_v", x, shape.v_elements, tokens_));
+    v = rotate_v(shape, inputs, v, shape.v_elements);
+    if (!keys_first) make_k();
+    store_cached(shape, inputs, k, v, mixer.fused_qkv && !rotates_v(shape));
+  }
+  return attend_cached(shape, inputs, q,
+                       mixer.has_sinks && has_host_weights_ ? weight("attn_sinks") : Weight{});
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::project_output(Tensor mixed) {
   const LlamaCppLayer& shape = model_.layers[layer_index_];
-  const uint64_t result = product(product(shape.head_dim_v, shape.num_heads), tokens_);
-  if (is_quantized(context_.type_v) && shape.head_dim_v % 64 == 0)
-    mixed = rotate((shape.is_windowed ? windowed_ : full_).v_rotation, 64, mixed, result);
+  const uint64_t features = shape.head_dim_v * shape.num_heads;
+  mixed = rotate_v(shape, shape.is_windowed ? windowed_ : full_, mixed, features);
   if (attention_gate_ != kNone) {
-    const Tensor gate = add(result, 0, {view(attention_gate_)});
-    mixed = add(result, GraphNode::kInPlace, {mixed, gate});
+    const uint64_t elements = product(features, tokens_);
+    const Tensor gate = add(elements, 0, {view(attention_gate_)});
+    mixed = add(elements, GraphNode::kInPlace, {mixed, gate});
   }
   return multiply("attn_output", mixed, hidden_, tokens_);
 }

@@ -63,7 +63,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::experts(const MoeFfn& ffn, Tensor x) {
   const uint64_t used = product(ffn.num_experts_per_tok, rows_);
   Tensor chosen = kNone;
   const Tensor weights = route(ffn, x, chosen);
-  Tensor in = view(x);
+  Tensor in = view(width != hidden_ ? multiply("ffn_latent_down", x, width, rows_) : x);
   if (is(Rules::kWeightsInputs)) {
     const Tensor repeated = add(product(used, width), 0, {in});
     in = add(product(used, width), GraphNode::kInPlace, {repeated, weights});
@@ -94,8 +94,15 @@ LlamaCppGraph::Tensor LlamaCppGraph::experts(const MoeFfn& ffn, Tensor x) {
     for (uint64_t i = 2; i < ffn.num_experts_per_tok; ++i)
       sum = add(elements, GraphNode::kInPlace, {sum, view(each)});
   }
+  // What follows is computed only when the next layer reads it.
+  recall_ahead();
+  if (width != hidden_) sum = multiply("ffn_latent_up", sum, hidden_, rows_);
   if (ffn.shared_intermediate_size == 0) return sum;
-  const Tensor shared = dense("shexp", x, ffn.shared_intermediate_size, ffn.is_gated, false);
+  Tensor shared = dense("shexp", x, ffn.shared_intermediate_size, ffn.is_gated, false);
+  if (ffn.has_shared_gate) {
+    const Tensor gate = multiply("ffn_gate_inp_shexp", x, 1, rows_);
+    shared = add(product(rows_, hidden_), GraphNode::kInPlace, {shared, gate});
+  }
   return add(product(rows_, hidden_), GraphNode::kInPlace, {sum, shared});
 }
 

@@ -1,6 +1,7 @@
 #include "engine/llama_cpp_compute_graph.h"
 
 #include <algorithm>
+#include <string>
 #include <variant>
 
 #include "units/checked.h"
@@ -195,39 +196,45 @@ void LlamaCppGraph::head(Tensor x) {
 }
 
 void LlamaCppGraph::build(const std::vector<uint32_t>& layers) {
+  layers_ = &layers;
   Tensor x = embed();
-  for (const uint32_t index : layers) {
-    layer_index_ = index;
-    if (has_host_weights_) find_weights(index);
-    x = layer(index, index == layers.back(), x);
+  for (position_ = 0; position_ < layers.size(); ++position_) {
+    layer_index_ = layers[position_];
+    if (has_host_weights_) find_weights(layer_index_);
+    x = layer(position_ + 1 == layers.size(), x);
   }
   head(x);
 }
 
-LlamaCppGraph::Tensor LlamaCppGraph::layer(uint32_t index, bool is_last, Tensor x) {
+LlamaCppGraph::Tensor LlamaCppGraph::layer(bool is_last, Tensor x) {
   using Rules = LlamaCppGraphRules;
-  const Layer& spec = model_.spec.layers[index];
+  const Layer& spec = model_.spec.layers[layer_index_];
   const bool selects = is_last && !is(Rules::kSelectsLast) && !is(Rules::kSelectsNormed);
   Tensor residual = x;
-  const Tensor normed = norm("attn_norm", x, hidden_, tokens_);
-  Tensor mixed = normed;
-  for (const Mixer& mixer : spec.mixers) {
-    if (const auto* softmax = std::get_if<Attention>(&mixer)) mixed = attention(*softmax, normed);
+  if (spec.mixers.size() == 1) {
+    if (const auto* rwkv = std::get_if<Rwkv>(&spec.mixers.front()))
+      return rwkv_layer(*rwkv, spec.ffn, is_last, x);
   }
+  if (spec.mixers.size() == 2) return double_layer(spec, is_last, x);
+  if (spec.mixers.empty()) return lone_ffn(spec.ffn, is_last, x);
+  const Mixer& mixer = spec.mixers.front();
+  begin_mixer(mixer, x);
+  if (!std::holds_alternative<MoeFfn>(spec.ffn)) recall_ahead();
   if (selects) rows_ = outputs_;
   const uint64_t elements = product(rows_, hidden_);
   const auto pick = [&](Tensor tensor) { return selects ? select(tensor, hidden_) : tensor; };
   if (is(Rules::kParallel)) {
-    const Tensor fed = feed_forward(spec.ffn, pick(normed));
+    const Tensor fed = feed_forward(spec.ffn, pick(normed_));
     if (is(Rules::kAttentionFirst)) {
-      const Tensor sum = add(elements, GraphNode::kInPlace, {fed, pick(project_output(mixed))});
+      const Tensor sum = add(elements, GraphNode::kInPlace, {fed, pick(finish_mixer(mixer))});
       return add(elements, GraphNode::kInPlace, {sum, pick(residual)});
     }
     const Tensor sum = add(elements, GraphNode::kInPlace, {fed, pick(residual)});
-    return add(elements, GraphNode::kInPlace, {sum, pick(project_output(mixed))});
+    return add(elements, GraphNode::kInPlace, {sum, pick(finish_mixer(mixer))});
   }
   if (is(Rules::kMixResidualFirst)) residual = pick(residual);
-  mixed = pick(project_output(mixed));
+  Tensor mixed = pick(finish_mixer(mixer));
+  if (is(Rules::kScalesResidual)) mixed = add(elements, GraphNode::kInPlace, {mixed});
   if (is(Rules::kPostNorms)) mixed = norm("post_attention_norm", mixed, hidden_, rows_);
   Tensor middle = kNone;
   if (is(Rules::kMixResidualFirst))
@@ -239,6 +246,87 @@ LlamaCppGraph::Tensor LlamaCppGraph::layer(uint32_t index, bool is_last, Tensor 
   if (is(Rules::kPostNorms)) fed = norm("post_ffw_norm", fed, hidden_, rows_);
   return is(Rules::kFfnResidualFirst) ? add(elements, GraphNode::kInPlace, {middle, fed})
                                       : add(elements, GraphNode::kInPlace, {fed, middle});
+}
+
+/// A layer that is only a feed-forward part (Nemotron-H).
+LlamaCppGraph::Tensor LlamaCppGraph::lone_ffn(const Ffn& ffn, bool is_last, Tensor x) {
+  if (!std::holds_alternative<MoeFfn>(ffn)) recall_ahead();
+  Tensor fed = feed_forward(ffn, norm("attn_norm", x, hidden_, tokens_));
+  if (is_last) {
+    rows_ = outputs_;
+    fed = select(fed, hidden_);
+    x = select(x, hidden_);
+  }
+  return add(product(rows_, hidden_), GraphNode::kInPlace, {fed, x});
+}
+
+/// Two mixers side by side (Falcon-H1), each behind a norm of its own.
+LlamaCppGraph::Tensor LlamaCppGraph::double_layer(const Layer& spec, bool is_last, Tensor x) {
+  const Mixer& attention = spec.mixers[std::holds_alternative<Attention>(spec.mixers[0]) ? 0 : 1];
+  const Mixer& other = spec.mixers[std::holds_alternative<Attention>(spec.mixers[0]) ? 1 : 0];
+  begin_mixer(attention, x);
+  begin_mixer(other, x);
+  recall_ahead();
+  uint64_t elements = product(tokens_, hidden_);
+  const Tensor attended = finish_mixer(attention);
+  const Tensor both = add(elements, GraphNode::kInPlace, {attended, finish_mixer(other)});
+  Tensor middle = add(elements, GraphNode::kInPlace, {both, x});
+  if (is_last) {
+    rows_ = outputs_;
+    elements = product(rows_, hidden_);
+    middle = select(middle, hidden_);
+  }
+  const Tensor fed = feed_forward(spec.ffn, norm("ffn_norm", middle, hidden_, rows_));
+  return add(elements, GraphNode::kInPlace, {fed, middle});
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::norm_input(Tensor x) {
+  normed_ = norm("attn_norm", x, hidden_, tokens_);
+  return normed_;
+}
+
+void LlamaCppGraph::begin_mixer(const Mixer& mixer, Tensor x) {
+  if (const auto* plain = std::get_if<Attention>(&mixer)) {
+    const Tensor normed = norm_input(x);
+    attended_ =
+        plain->has_projections ? attention(*plain, normed) : expanded_attention(*plain, normed);
+  }
+  if (const auto* latent = std::get_if<LatentAttention>(&mixer))
+    attended_ = latent_attention(*latent, norm_input(x));
+  if (const auto* mamba = std::get_if<Mamba1>(&mixer)) begin(*mamba, x);
+  if (const auto* mamba = std::get_if<Mamba2>(&mixer)) begin(*mamba, x);
+  if (const auto* delta = std::get_if<GatedDelta>(&mixer)) begin(*delta, norm_input(x));
+  if (const auto* conv = std::get_if<ShortConv>(&mixer)) begin(*conv, x);
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::finish_mixer(const Mixer& mixer) {
+  if (std::holds_alternative<Attention>(mixer)) return project_output(attended_);
+  if (std::holds_alternative<LatentAttention>(mixer))
+    return multiply("attn_output", attended_, hidden_, tokens_);
+  if (const auto* mamba = std::get_if<Mamba1>(&mixer)) return finish(*mamba);
+  if (const auto* mamba = std::get_if<Mamba2>(&mixer)) return finish(*mamba);
+  if (const auto* delta = std::get_if<GatedDelta>(&mixer)) return finish(*delta);
+  if (const auto* conv = std::get_if<ShortConv>(&mixer)) return finish(*conv);
+  return attended_;
+}
+
+const LlamaCppTensor* LlamaCppGraph::file_tensor(std::string_view name) const {
+  const std::string full =
+      "blk." + std::to_string(layer_index_) + "." + std::string(name) + ".weight";
+  for (const LlamaCppTensor& tensor : model_.tensors) {
+    if (tensor.name == full) return &tensor;
+  }
+  return nullptr;
+}
+
+uint64_t LlamaCppGraph::file_rows(std::string_view name) const {
+  const LlamaCppTensor* tensor = file_tensor(name);
+  return tensor != nullptr ? tensor->dims[1] : 0;
+}
+
+uint64_t LlamaCppGraph::file_columns(std::string_view name) const {
+  const LlamaCppTensor* tensor = file_tensor(name);
+  return tensor != nullptr ? tensor->dims[0] : 0;
 }
 
 }  // namespace vramgauge

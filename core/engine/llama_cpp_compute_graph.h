@@ -54,6 +54,12 @@ struct LlamaCppGraphRules {
   static constexpr uint32_t kFfnResidualFirst = 1U << 15;
   /// In kParallel: the attention's result is added before the residual.
   static constexpr uint32_t kAttentionFirst = 1U << 16;
+  /// Results of mixers and feed-forward parts are scaled.
+  static constexpr uint32_t kScalesResidual = 1U << 19;
+  /// Keys and queries of the delta rule are repeated for every head.
+  static constexpr uint32_t kRepeatsKeys = 1U << 20;
+  /// A norm behind the embedding.
+  static constexpr uint32_t kNormsEmbedding = 1U << 18;
   /// Queries of layers without rotary embedding are scaled by position.
   static constexpr uint32_t kScalesQueries = 1U << 17;
 };
@@ -114,7 +120,9 @@ class LlamaCppGraph {
   Tensor output_rows();
 
   Tensor embed();
-  Tensor layer(uint32_t index, bool is_last, Tensor x);
+  Tensor layer(bool is_last, Tensor x);
+  Tensor lone_ffn(const Ffn& ffn, bool is_last, Tensor x);
+  Tensor double_layer(const Layer& spec, bool is_last, Tensor x);
   void head(Tensor x);
 
   /// Inputs of a cache of one kind.
@@ -126,7 +134,11 @@ class LlamaCppGraph {
     Tensor mask = kNone;
   };
   Tensor mask(CacheInputs& inputs, bool is_windowed);
-  Tensor rotate(Tensor& matrix, uint64_t side, Tensor x, uint64_t elements);
+  bool rotates_k(const LlamaCppLayer& shape) const;
+  bool rotates_v(const LlamaCppLayer& shape) const;
+  Tensor rotate(Tensor& matrix, uint64_t side, Tensor x, uint64_t features);
+  Tensor rotate_k(const LlamaCppLayer& shape, CacheInputs& inputs, Tensor x, uint64_t features);
+  Tensor rotate_v(const LlamaCppLayer& shape, CacheInputs& inputs, Tensor x, uint64_t features);
   Tensor project_heads(std::string_view name, std::string_view norm_name, Tensor x, uint64_t heads,
                        uint64_t head_dim, bool has_norm, bool has_rope, bool is_fused);
   /// The mixer up to, but without, the output projection.
@@ -143,6 +155,39 @@ class LlamaCppGraph {
     /// Values are the first part of the keys.
     bool v_is_k = false;
   };
+  void store_cached(const LlamaCppLayer& shape, CacheInputs& inputs, Tensor k, Tensor v,
+                    bool is_part);
+  Tensor attend_cached(const LlamaCppLayer& shape, CacheInputs& inputs, Tensor q, Weight sinks);
+  Tensor latent_attention(const LatentAttention& mixer, Tensor x);
+  Tensor expanded_attention(const Attention& mixer, Tensor x);
+  void store_index_keys(const Indexer& indexer, uint64_t rope_dim, Tensor x);
+  Tensor pick_tokens(const Indexer& indexer, uint64_t rope_dim, Tensor x, Tensor compressed);
+  Tensor mask_chosen(const LatentAttention& mixer, Tensor x, Tensor compressed);
+  const LlamaCppTensor* file_tensor(std::string_view name) const;
+  uint64_t file_rows(std::string_view name) const;
+  uint64_t file_columns(std::string_view name) const;
+
+  /// Mixers with a state: what is computed at once, and what only when its result is read.
+  Tensor recall(uint64_t elements);
+  /// The first state that a layer's mixer reads; layers in front may have read it already.
+  Tensor recall_first(uint64_t elements);
+  void recall_ahead();
+  Tensor lengthen(Tensor tail, Tensor x, uint64_t kept_tokens, uint64_t channels);
+  void begin(const Mamba1& mixer, Tensor x);
+  void begin(const Mamba2& mixer, Tensor x);
+  void begin(const GatedDelta& mixer, Tensor x);
+  void begin(const ShortConv& mixer, Tensor x);
+  Tensor finish(const Mamba1& mixer);
+  Tensor finish(const Mamba2& mixer);
+  Tensor finish(const GatedDelta& mixer);
+  Tensor finish(const ShortConv& mixer);
+  Tensor adapt(std::string_view first, std::string_view second, Tensor x, uint64_t rank,
+               uint64_t rows);
+  Tensor rwkv_layer(const Rwkv& mixer, const Ffn& ffn, bool is_last, Tensor x);
+  /// The norm in front of a mixer, computed when it is first read.
+  Tensor norm_input(Tensor x);
+  void begin_mixer(const Mixer& mixer, Tensor x);
+  Tensor finish_mixer(const Mixer& mixer);
   Tensor cache_tensor(uint64_t cells, GgmlType type, uint64_t elements);
   Tensor attend(const LlamaCppLayer& shape, const Attended& in);
   Tensor attend_fused(const LlamaCppLayer& shape, const Attended& in);
@@ -181,6 +226,27 @@ class LlamaCppGraph {
   uint64_t rope_factor_bytes_ = 0;
   /// Of the attention whose output is not projected yet.
   Tensor attention_gate_ = kNone;
+  /// Attention's result before its projection.
+  Tensor attended_ = kNone;
+  Tensor normed_ = kNone;
+  /// What finish() goes on with.
+  struct Pending {
+    Tensor gate = kNone;
+    Tensor x = kNone;
+    Tensor result = kNone;
+  };
+  Pending pending_;
+  Tensor state_rows_ = kNone;
+  /// States that were read ahead for the layer `ahead_position_`.
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+  uint32_t ahead_position_ = kNowhere;
+  Tensor ahead_first_ = kNone;
+  Tensor ahead_second_ = kNone;
+  const std::vector<uint32_t>* layers_ = nullptr;
+  uint32_t position_ = 0;
+  Tensor chosen_ = kNone;
+  Tensor first_value_ = kNone;
+  CacheInputs indexed_;
   CacheInputs full_;
   CacheInputs windowed_;
 };

@@ -1,0 +1,204 @@
+// Layers with a recurrent state in the graph of llama_cpp_compute_graph.h:
+// src/models/mamba-base.cpp, delta-net-base.cpp, qwen3next.cpp, qwen35*.cpp, lfm2.cpp and
+// rwkv7-base.cpp.
+#include <variant>
+
+#include "engine/llama_cpp_compute_graph.h"
+
+namespace vramgauge {
+
+/// Reads the state of every sequence.
+LlamaCppGraph::Tensor LlamaCppGraph::recall(uint64_t elements) {
+  const uint8_t home = has_gpus() ? cache_home() : 0;
+  const Tensor which = lazy_input(state_rows_, product(context_.n_seq_max, 4));
+  store({}, home);
+  const uint64_t all = product(elements, context_.n_seq_max);
+  const Tensor state = add(all, 0, {view(which), external(product(all, 4), home)});
+  store({view(which)}, home);
+  return state;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::recall_first(uint64_t elements) {
+  return ahead_position_ == position_ ? ahead_first_ : recall(elements);
+}
+
+/// The engine computes the end of a layer only when something reads it, and the first thing that
+/// the next layer with a state does is to read its state: so that comes in front of the end of this
+/// layer.
+void LlamaCppGraph::recall_ahead() {
+  const uint32_t here = layer_index_;
+  for (uint32_t next = position_ + 1; next < layers_->size(); ++next) {
+    const Layer& spec = model_.spec.layers[(*layers_)[next]];
+    if (spec.mixers.empty() && !std::holds_alternative<MoeFfn>(spec.ffn)) continue;
+    if (spec.mixers.size() != 1 || ahead_position_ == next) return;
+    const Mixer& mixer = spec.mixers.front();
+    const bool is_read_first =
+        std::holds_alternative<Mamba1>(mixer) || std::holds_alternative<Mamba2>(mixer) ||
+        std::holds_alternative<ShortConv>(mixer) || std::holds_alternative<Rwkv>(mixer);
+    if (!is_read_first) return;
+    layer_index_ = (*layers_)[next];
+    ahead_first_ = recall(model_.layers[layer_index_].conv_elements);
+    if (std::holds_alternative<Rwkv>(mixer))
+      ahead_second_ = recall(model_.layers[layer_index_].state_elements);
+    layer_index_ = here;
+    ahead_position_ = next;
+    return;
+  }
+}
+
+/// The last tokens of each sequence in front of this batch's.
+LlamaCppGraph::Tensor LlamaCppGraph::lengthen(Tensor tail, Tensor x, uint64_t kept_tokens,
+                                              uint64_t channels) {
+  const uint64_t tokens = tokens_ + product(kept_tokens, context_.n_seq_max);
+  const Tensor made = add(product(tokens, channels), 0, {view(tail), view(x)});
+  store({view(made)}, has_gpus() ? cache_home() : 0);
+  return made;
+}
+
+void LlamaCppGraph::begin(const Mamba1& mixer, Tensor x) {
+  const uint64_t inner = product(mixer.d_inner, tokens_);
+  const uint8_t home = has_gpus() ? cache_home() : 0;
+  const Tensor tail = recall_first(product(mixer.d_conv - 1, mixer.d_inner));
+  const Tensor xz = multiply("ssm_in", norm_input(x), 2 * mixer.d_inner, tokens_);
+  const Tensor lengthened = lengthen(tail, xz, mixer.d_conv - 1, mixer.d_inner);
+  const Tensor which = lazy_input(state_rows_, product(context_.n_seq_max, 4));
+  store({}, home);
+  const Tensor convolved = add(inner, 0, {lengthened}, weight("ssm_conv1d"), tokens_);
+  const Tensor projected = multiply("ssm_x", convolved, mixer.dt_rank + 2 * mixer.d_state, tokens_);
+  const bool norms = mixer.has_inner_norms;
+  Tensor dt = view(projected);
+  if (norms) dt = norm("ssm_dt_norm", dt, mixer.dt_rank, tokens_);
+  dt = multiply("ssm_dt", dt, mixer.d_inner, tokens_);
+  Tensor b = view(projected);
+  Tensor c = view(projected);
+  if (norms) b = norm("ssm_b_norm", b, mixer.d_state, tokens_);
+  if (norms) c = norm("ssm_c_norm", c, mixer.d_state, tokens_);
+  const uint64_t state = product(product(mixer.d_state, mixer.d_inner), context_.n_seq_max);
+  const Tensor scanned =
+      add(inner + state, 0, {view(convolved), dt, b, c, view(which)}, weight("ssm_a", ""), tokens_);
+  store({view(which)}, home);
+  store({view(scanned)}, home);
+  pending_ = {xz, convolved, scanned};
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::finish(const Mamba1& mixer) {
+  const uint64_t inner = product(mixer.d_inner, tokens_);
+  const Tensor gate = add(inner, 0, {view(pending_.gate)});
+  const Tensor skip = add(inner, GraphNode::kInPlace, {pending_.x}, weight("ssm_d", ""), tokens_);
+  const Tensor sum = add(inner, GraphNode::kInPlace, {view(pending_.result), skip});
+  return view(multiply("ssm_out", add(inner, 0, {gate, sum}), hidden_, tokens_));
+}
+
+void LlamaCppGraph::begin(const Mamba2& mixer, Tensor x) {
+  const uint64_t d_inner = mixer.num_heads * mixer.head_dim;
+  const uint64_t channels = d_inner + 2 * mixer.num_groups * mixer.d_state;
+  const uint8_t home = has_gpus() ? cache_home() : 0;
+  const Tensor tail = recall_first(product(mixer.d_conv - 1, channels));
+  const Tensor projected =
+      multiply("ssm_in", norm_input(x), d_inner + channels + mixer.num_heads, tokens_);
+  const Tensor lengthened = lengthen(tail, projected, mixer.d_conv - 1, channels);
+  const Tensor which = lazy_input(state_rows_, product(context_.n_seq_max, 4));
+  store({}, home);
+  const Tensor convolved =
+      add(product(channels, tokens_), 0, {lengthened}, weight("ssm_conv1d"), tokens_);
+  const Tensor dt = add(product(mixer.num_heads, tokens_), 0, {view(projected)});
+  const uint64_t state = product(product(mixer.d_state, d_inner), context_.n_seq_max);
+  const Tensor scanned = add(product(d_inner, tokens_) + state, 0,
+                             {view(convolved), dt, view(which)}, weight("ssm_a", ""), tokens_);
+  store({view(which)}, home);
+  store({view(scanned)}, home);
+  pending_ = {projected, convolved, scanned};
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::finish(const Mamba2& mixer) {
+  const uint64_t d_inner = mixer.num_heads * mixer.head_dim;
+  const uint64_t inner = product(d_inner, tokens_);
+  const Tensor gate = add(inner, 0, {view(pending_.gate)});
+  const Tensor skip =
+      add(inner, GraphNode::kInPlace, {view(pending_.x)}, weight("ssm_d", ""), tokens_);
+  const Tensor sum = add(inner, GraphNode::kInPlace, {view(pending_.result), skip});
+  Tensor y = add(inner, 0, {gate, sum});
+  if (mixer.has_gated_norm) y = norm("ssm_norm", view(y), d_inner, tokens_);
+  return view(multiply("ssm_out", view(y), hidden_, tokens_));
+}
+
+void LlamaCppGraph::begin(const GatedDelta& mixer, Tensor x) {
+  const uint64_t keys = mixer.num_k_heads * mixer.k_head_dim;
+  const uint64_t values = mixer.num_v_heads * mixer.v_head_dim;
+  const uint64_t channels = 2 * keys + values;
+  const uint64_t heads = product(mixer.num_v_heads, tokens_);
+  const uint8_t home = has_gpus() ? cache_home() : 0;
+  const Tensor tail = recall(product(mixer.d_conv - 1, channels));
+  Tensor gate = kNone;
+  Tensor mixed = kNone;
+  const bool is_fused = file_tensor("ssm_in") != nullptr;
+  if (is_fused) {
+    gate = multiply("ssm_in", x, channels + values, tokens_);
+    const Tensor q = add(product(keys, tokens_), 0, {view(gate)});
+    const Tensor k = add(product(keys, tokens_), 0, {view(gate)});
+    const Tensor both = add(product(2 * keys, tokens_), 0, {q, k});
+    const Tensor v = add(product(values, tokens_), 0, {view(gate)});
+    mixed = add(product(channels, tokens_), 0, {both, v});
+  } else {
+    mixed = multiply("attn_qkv", x, channels, tokens_);
+  }
+  const Tensor lengthened = lengthen(tail, mixed, mixer.d_conv - 1, channels);
+  const uint64_t state_elements = product(values, mixer.k_head_dim);
+  const Tensor state = recall(state_elements);
+  const Tensor convolved =
+      add(product(channels, tokens_), 0, {lengthened}, weight("ssm_conv1d"), tokens_);
+  const bool repeats =
+      is(LlamaCppGraphRules::kRepeatsKeys) && mixer.num_k_heads != mixer.num_v_heads;
+  const auto normalise = [&] {
+    const Tensor made = add(product(keys, tokens_), 0, {view(convolved)});
+    if (!repeats) return made;
+    return view(add(product(mixer.num_v_heads * mixer.k_head_dim, tokens_), 0, {view(made)}));
+  };
+  const Tensor q = normalise();
+  const Tensor k = normalise();
+  Tensor decay = kNone;
+  Tensor beta = kNone;
+  if (file_tensor("ssm_ba") != nullptr) {
+    const Tensor both = multiply("ssm_ba", x, 2 * mixer.num_v_heads, tokens_);
+    decay = view(add(heads, 0, {view(both)}));
+    beta = view(add(heads, 0, {view(both)}));
+  } else {
+    const Tensor alpha = multiply("ssm_alpha", x, mixer.num_v_heads, tokens_);
+    decay =
+        view(add(heads, GraphNode::kInPlace, {view(alpha)}, weight("ssm_dt", ".bias"), tokens_));
+    const Tensor raw = multiply("ssm_beta", x, mixer.num_v_heads, tokens_);
+    beta = add(heads, GraphNode::kInPlace, {view(raw)});
+  }
+  const Tensor result = add(product(values, tokens_) + product(state_elements, context_.n_seq_max),
+                            0, {q, k, view(convolved), decay, beta, view(state)});
+  store({view(result)}, home);
+  pending_ = {gate, x, result};
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::finish(const GatedDelta& mixer) {
+  const uint64_t values = mixer.num_v_heads * mixer.v_head_dim;
+  const uint64_t elements = product(values, tokens_);
+  const Tensor normed = norm("ssm_norm", view(pending_.result), values, tokens_);
+  const Tensor z = pending_.gate != kNone ? add(elements, 0, {view(pending_.gate)})
+                                          : multiply("attn_gate", pending_.x, values, tokens_);
+  const Tensor gate = add(elements, GraphNode::kInPlace, {view(z)});
+  const Tensor gated = add(elements, GraphNode::kInPlace, {normed, gate});
+  return view(multiply("ssm_out", view(gated), hidden_, tokens_));
+}
+
+void LlamaCppGraph::begin(const ShortConv& mixer, Tensor x) {
+  const uint64_t elements = product(mixer.dim, tokens_);
+  const Tensor tail = recall_first(product(mixer.d_conv - 1, mixer.dim));
+  const Tensor parts = multiply("shortconv.in_proj", norm_input(x), 3 * mixer.dim, tokens_);
+  const Tensor gated = add(elements, GraphNode::kInPlace, {view(parts), view(parts)});
+  pending_ = {parts, kNone, lengthen(tail, gated, mixer.d_conv - 1, mixer.dim)};
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::finish(const ShortConv& mixer) {
+  const uint64_t elements = product(mixer.dim, tokens_);
+  const Tensor convolved = add(elements, 0, {pending_.result}, weight("shortconv.conv"), tokens_);
+  const Tensor gated = add(elements, GraphNode::kInPlace, {view(pending_.gate), convolved});
+  return view(multiply("shortconv.out_proj", gated, hidden_, tokens_));
+}
+
+}  // namespace vramgauge
