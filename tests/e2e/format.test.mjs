@@ -1,29 +1,10 @@
 /** Numbers to text and back: the module as it is bundled, without a browser. */
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
-
-const web = fileURLToPath(new URL("../../web/", import.meta.url));
-const vite = await import(pathToFileURL(createRequire(`${web}package.json`).resolve("vite")).href);
-
-async function load(entry) {
-  const built = await vite.build({
-    root: web,
-    configFile: false,
-    logLevel: "silent",
-    build: {
-      write: false,
-      minify: false,
-      lib: { entry: `${web}${entry}`, formats: ["es"], fileName: "format" },
-    },
-  });
-  const { code } = [built].flat()[0].output[0];
-  return import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
-}
+import { load_module } from "./bundle.mjs";
 
 const { Formatter, axis_ticks, compact_tokens, field_text, parse_decimal, parse_integer } =
-  await load("src/format/format.ts");
+  await load_module("src/format/format.ts");
 const en = new Formatter("en", "GiB");
 const space = "\u00a0";
 

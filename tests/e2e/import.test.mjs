@@ -27,7 +27,7 @@ const config_text = (changes = {}) => JSON.stringify({ ...kConfig, ...changes },
 const panel = (page) => page.locator("vg-import-panel");
 
 async function open_panel(page) {
-  await page.getByRole("button", { name: "Use your own config.json" }).click();
+  await page.getByRole("button", { name: "Your own model" }).click();
   return page.getByLabel("Text of a config.json");
 }
 
@@ -111,17 +111,31 @@ test("an unknown architecture is refused by name", async () => {
   });
 });
 
-test("a file that is far too large is not read", async () => {
+test("a configuration that is far too large is not read", async () => {
   await open(open_in, {}, async (page) => {
     await open_panel(page);
     const file = {
-      name: "model.safetensors",
-      mimeType: "application/octet-stream",
+      name: "config.json",
+      mimeType: "application/json",
       buffer: Buffer.alloc(9 * 2 ** 20),
     };
     await panel(page).locator("input[type=file]").setInputFiles(file);
     assert.match(await panel(page).locator(".findings").innerText(), /9\sMiB/);
   });
+});
+
+test("what is no model file is refused by name", async () => {
+  for (const [name, message] of [
+    ["photo.jpg", /photo\.jpg is not a model file/],
+    ["pytorch_model.bin", /Only pickled weights/],
+  ]) {
+    await open(open_in, {}, async (page) => {
+      await open_panel(page);
+      const file = { name, mimeType: "application/octet-stream", buffer: Buffer.from("x") };
+      await panel(page).locator("input[type=file]").setInputFiles(file);
+      assert.match(await panel(page).locator("#status-files .failure").innerText(), message);
+    });
+  }
 });
 
 test("what the configuration leaves out is listed with the model, what the answer lacks below it", async () => {

@@ -9,7 +9,7 @@ function policy(flavour: Flavour, theme_script: string): string {
   if (flavour === "single")
     return "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data:; connect-src 'none'";
   const theme_hash = createHash("sha256").update(theme_script).digest("base64");
-  return `default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'sha256-${theme_hash}'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'`;
+  return `default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'sha256-${theme_hash}'; style-src 'self'; img-src 'self' data:; connect-src 'self' https: http:; object-src 'none'; base-uri 'self'`;
 }
 
 export function html_plugin(flavour: Flavour): Plugin {

@@ -13,6 +13,12 @@ function flatten(tree, prefix = "") {
   );
 }
 
+/** All texts of a language, those of parts that are loaded later among them. */
+const texts_of = (language) =>
+  new Map(
+    ["", "import."].flatMap((part) => flatten(read_json(`web/src/i18n/${part}${language}.json`))),
+  );
+
 const placeholders = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join(" ");
 
 function missing(from, other, what) {
@@ -23,15 +29,15 @@ function missing(from, other, what) {
 
 /** Both languages have the same keys, with the same placeholders, and no text is empty. */
 export function translation_problems() {
-  const en = new Map(flatten(read_json("web/src/i18n/en.json")));
-  const zh = new Map(flatten(read_json("web/src/i18n/zh-CN.json")));
+  const en = texts_of("en");
+  const zh = texts_of("zh-CN");
   const differing = [...en].filter(
     ([key, text]) => zh.has(key) && placeholders(text) !== placeholders(zh.get(key)),
   );
   const empty = [...en, ...zh].filter(([, text]) => text.trim() === "");
   return [
-    ...missing(en, zh, "zh-CN.json"),
-    ...missing(zh, en, "en.json"),
+    ...missing(en, zh, "zh-CN"),
+    ...missing(zh, en, "en"),
     ...differing.map(([key]) => `${key}: the placeholders differ`),
     ...empty.map(([key]) => `${key} is empty`),
   ];
@@ -39,7 +45,7 @@ export function translation_problems() {
 
 /** Keys that the source names must exist, and keys that nothing names must go. */
 export function usage_problems() {
-  const en = new Map(flatten(read_json("web/src/i18n/en.json")));
+  const en = texts_of("en");
   const source = readdirSync(join(root, "web/src"), { recursive: true })
     .filter((file) => file.endsWith(".ts"))
     .map((file) => read(join("web/src", file)))

@@ -7,6 +7,10 @@ const kLanguages: Record<Language, () => Promise<{ language: LanguageTexts }>> =
   en: () => import("./language_en"),
   "zh-CN": () => import("./language_zh_cn"),
 };
+/** Texts of parts of the page that are loaded later. */
+export type LaterTexts = Record<Language, () => Promise<{ default: object }>>;
+
+const later_texts: LaterTexts[] = [];
 const english_errors: Record<string, FindingTexts> = {};
 const translated_errors: Partial<Record<string, Record<string, FindingTexts>>> = {};
 
@@ -26,9 +30,21 @@ export async function set_language(language: Language): Promise<void> {
     const loaded = (await kLanguages[language]()).language;
     i18next.addResourceBundle(language, "translation", loaded.texts);
     translated_errors[language] = loaded.errors;
+    await Promise.all(later_texts.map((texts) => load_texts(texts, language)));
   }
   await i18next.changeLanguage(language);
   describe_document(language);
+}
+
+/** Adds the texts of a part of the page, now in the chosen language and later in others. */
+export async function add_texts(texts: LaterTexts): Promise<void> {
+  if (later_texts.includes(texts)) return;
+  await Promise.all(Object.keys(translated_errors).map((known) => load_texts(texts, known as Language)));
+  later_texts.push(texts);
+}
+
+async function load_texts(texts: LaterTexts, language: Language): Promise<void> {
+  i18next.addResourceBundle(language, "translation", (await texts[language]()).default, true);
 }
 
 export function current_language(): Language {

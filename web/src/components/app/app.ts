@@ -1,6 +1,7 @@
 import { LitElement, css, html, nothing, type TemplateResult } from "lit";
 import type { Store } from "../../state/store";
 import { t } from "../../i18n/i18n";
+import { dropped_files } from "../../import/dropped_files";
 import { base_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 import "../answers/answers";
@@ -119,6 +120,7 @@ export class Calculator extends StoreElement {
   readonly #on_drag_over = (event: DragEvent): void => {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
+    if (!this.dragging) this.renderRoot.querySelector("vg-inputs")?.prepare_import();
     this.dragging = true;
     clearTimeout(this.#leave_timer);
     // dragleave fires for every child; the absence of dragover does not.
@@ -126,11 +128,11 @@ export class Calculator extends StoreElement {
   };
 
   readonly #on_drop = (event: DragEvent): void => {
-    const file = event.dataTransfer?.files[0];
-    if (!file) return;
+    const transfer = event.dataTransfer;
+    if (!transfer?.types.includes("Files")) return;
     event.preventDefault();
     this.dragging = false;
-    this.renderRoot.querySelector("vg-inputs")?.import_file(file);
+    this.renderRoot.querySelector("vg-inputs")?.import_files(dropped_files(transfer));
   };
 }
 

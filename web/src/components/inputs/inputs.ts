@@ -59,14 +59,23 @@ export class Inputs extends StoreElement {
     `,
   ];
 
-  /** Opens the import panel with a file that was dropped on the page. */
-  import_file(file: File): void {
-    void this.renderRoot.querySelector<ImportPanel>("vg-import-panel")?.read_file(file);
+  /** Files are about to be dropped. */
+  prepare_import(): void {
+    void this.#import_panel()?.prepare();
+  }
+
+  /** Opens the import panel with the files that were dropped on the page. */
+  import_files(files: Promise<File[]>): void {
+    void this.#import_panel()?.read_files(files);
   }
 
   protected override render(): TemplateResult {
     return html`${kSections.map(({ group, keys }) => this.#section(group, keys))}
     ${this.#advanced()}`;
+  }
+
+  #import_panel(): ImportPanel | null {
+    return this.renderRoot.querySelector<ImportPanel>("vg-import-panel");
   }
 
   #section(group: string, keys: string[]): TemplateResult {
