@@ -19,14 +19,19 @@ bool has_tail_cache(std::string_view architecture) {
   return architecture != "qwen35" && architecture != "qwen35moe" && architecture != "step35";
 }
 
-/// K and V of one layer; a latent is cached as a key alone.
+/// Elements of one value as it is stored; a latent is cached as a key alone.
+uint64_t stored_v_elements(const LlamaCppModel& model, const LlamaCppContext& context,
+                           const LlamaCppLayer& layer) {
+  if (layer.cache == LlamaCppCacheKind::latent) return 0;
+  return context.flash_attn ? layer.v_elements : model.widest_v_elements;
+}
+
 CheckedU64 kv_bytes(const LlamaCppModel& model, const LlamaCppContext& context,
                     const LlamaCppLayer& layer, uint64_t cells, bool is_on_gpu) {
   const CheckedU64 rows = CheckedU64(cells) * CheckedU64(context.n_streams);
-  const CheckedU64 keys = llama_cpp_stored_bytes(context.type_k, layer.k_elements, rows, is_on_gpu);
-  if (layer.cache == LlamaCppCacheKind::latent) return keys;
-  const uint64_t v_elements = context.flash_attn ? layer.v_elements : model.widest_v_elements;
-  return keys + llama_cpp_stored_bytes(context.type_v, v_elements, rows, is_on_gpu);
+  const uint64_t v_elements = stored_v_elements(model, context, layer);
+  return llama_cpp_stored_bytes(context.type_k, layer.k_elements, rows, is_on_gpu) +
+         llama_cpp_stored_bytes(context.type_v, v_elements, rows, is_on_gpu);
 }
 
 CheckedU64 state_bytes(const LlamaCppContext& context, uint64_t elements, bool is_on_gpu) {
@@ -34,6 +39,18 @@ CheckedU64 state_bytes(const LlamaCppContext& context, uint64_t elements, bool i
 }
 
 }  // namespace
+
+CheckedU64 llama_cpp_cell_bytes(const LlamaCppModel& model, const LlamaCppContext& context,
+                                uint64_t layer) {
+  const LlamaCppLayer& facts = model.layers[index_of(layer)];
+  const bool is_full =
+      facts.cache == LlamaCppCacheKind::full || facts.cache == LlamaCppCacheKind::latent;
+  if (!is_full || (layer >= model.num_layers && !has_tail_cache(model.architecture)))
+    return uint64_t{0};
+  return row_bytes(context.type_k, facts.k_elements) +
+         row_bytes(context.type_v, stored_v_elements(model, context, facts)) +
+         row_bytes(context.type_k, facts.indexer_elements);
+}
 
 CheckedU64 llama_cpp_stored_bytes(GgmlType type, uint64_t row_elements, CheckedU64 rows,
                                   bool is_on_gpu) {

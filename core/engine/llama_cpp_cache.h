@@ -23,6 +23,10 @@ struct LlamaCppLayerBytes {
 LlamaCppLayerBytes llama_cpp_layer_bytes(const LlamaCppModel& model, const LlamaCppContext& context,
                                          uint64_t layer, bool is_on_gpu);
 
+/// What one more cell costs in a layer that keeps the whole context, index key included.
+CheckedU64 llama_cpp_cell_bytes(const LlamaCppModel& model, const LlamaCppContext& context,
+                                uint64_t layer);
+
 /// Bytes of a tensor of `rows` rows as a buffer stores it.
 CheckedU64 llama_cpp_stored_bytes(GgmlType type, uint64_t row_elements, CheckedU64 rows,
                                   bool is_on_gpu);

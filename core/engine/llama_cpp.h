@@ -1,0 +1,82 @@
+// What llama.cpp takes of each GPU and of host memory: weights, caches, compute and output buffers,
+// and what its server keeps beside them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/llama_cpp_compute.h"
+#include "engine/llama_cpp_context.h"
+#include "engine/llama_cpp_placement.h"
+#include "specs/breakdown.h"
+#include "specs/hardware.h"
+
+namespace vramgauge {
+
+/// The devices of one machine.
+struct LlamaCppMachine {
+  std::vector<HardwareSpec> gpus;
+  /// Host memory; 0 = not known, and then no verdict is given about it.
+  Bytes host_ram;
+};
+
+/// What is loaded beside the model.
+struct LlamaCppExtras {
+  /// File of the vision or audio projector (--mmproj); it lies on the first GPU.
+  Bytes projector;
+  /// Adapter files (--lora), divided like the weights they belong to.
+  Bytes lora;
+  /// Draft model of speculative decoding (-md) with its own settings; null = none.
+  const LlamaCppModel* draft = nullptr;
+  LlamaCppOptions draft_options;
+};
+
+/// A constant with its bounds.
+struct BandedBytes {
+  Bytes value;
+  Bytes low;
+  Bytes high;
+};
+
+/// The measured and default sizes of presets/engines/llama_cpp.json.
+struct LlamaCppConstants {
+  /// What CUDA itself takes of each GPU that is used.
+  BandedBytes cuda_context;
+  /// --cache-ram: the most that the server's cache of earlier prompts grows to.
+  Bytes prompt_cache;
+  /// --ctx-checkpoints: the most snapshots per slot of caches that cannot be rewound.
+  uint64_t context_checkpoints = 0;
+  std::string source;
+};
+
+/// Reads the catalogue's entry. Errors: json.*, value.overflow.
+Result<LlamaCppConstants> llama_cpp_constants(const json::Value& engine_entry);
+
+/// An estimate with the parts it was made of.
+struct LlamaCppEstimate {
+  /// One device per GPU, and host memory behind them.
+  Breakdown breakdown;
+  LlamaCppContext context;
+  LlamaCppPlacement placement;
+  LlamaCppStored stored;
+  LlamaCppCompute compute;
+};
+
+/// Memory per device and the verdict. options.devices is taken from the machine. Terms: weights;
+/// kv_cache with index keys and recurrent states; activations = compute and output buffers;
+/// runtime = CUDA's context on a GPU, and in host memory what the server's prompt cache and context
+/// checkpoints may grow to (nothing at start, so they only raise the upper bound).
+/// Errors: llama_cpp.*, model.unsupported where the compute buffer is not known, value.*.
+Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCppOptions options,
+                                            const LlamaCppMachine& machine,
+                                            const LlamaCppExtras& extras,
+                                            const LlamaCppConstants& constants);
+
+/// The inverse question: the longest context (all sequences together) and the most sequences for
+/// which the estimate is not refused and still fits. Some dozen estimates.
+Answers llama_cpp_answers(const LlamaCppModel& model, const LlamaCppOptions& options,
+                          const LlamaCppMachine& machine, const LlamaCppExtras& extras,
+                          const LlamaCppConstants& constants);
+
+}  // namespace vramgauge
