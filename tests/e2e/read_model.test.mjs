@@ -14,11 +14,16 @@ function fake_reader(parts) {
   const fed = [];
   const wanted = () =>
     queues.flatMap(([next], file) =>
-      next ? [{ file, offset: next[0], length: next[1] }] : [],
+      next ? [{ file, offset_bytes: next[0], length_bytes: next[1] }] : [],
     );
   return {
     fed,
-    open: (files) => ok({ files, wanted: wanted() }),
+    sizes: [],
+    open: (request) => ok({ request, wanted: wanted() }),
+    set_size(file, size) {
+      this.sizes.push([file, size]);
+      return ok({ wanted: wanted() });
+    },
     feed(file, offset, bytes) {
       fed.push([file, offset, bytes.length]);
       const next = queues[file][0];
@@ -55,7 +60,7 @@ test("parts are read until nothing is wanted, six at a time and one of each file
   const reader = fake_reader(Array.from({ length: 20 }, () => [[0, 8], [8, 100]]));
   const { sources, state } = fake_sources(20);
   const progress = [];
-  const reply = await read_model(reader, sources, live(), (step) => progress.push(step));
+  const reply = await read_model(reader, { name: "", sources }, live(), (step) => progress.push(step));
   assert.equal(reply.result.name, "model");
   assert.equal(reader.fed.length, 40);
   assert.equal(state.most, 6);
@@ -67,7 +72,7 @@ test("parts are read until nothing is wanted, six at a time and one of each file
 
 test("a long part comes in several reads", async () => {
   const reader = fake_reader([[[0, 2.5 * 2 ** 20]]]);
-  await read_model(reader, fake_sources(1).sources, live(), () => {});
+  await read_model(reader, fake_sources(1), live(), () => {});
   assert.deepEqual(reader.fed, [
     [0, 0, 2 ** 20],
     [0, 2 ** 20, 2 ** 20],
@@ -77,18 +82,29 @@ test("a long part comes in several reads", async () => {
 
 test("the end of a file is told by no bytes", async () => {
   const reader = fake_reader([[[0, 10], [10, 10]]]);
-  await read_model(reader, fake_sources(1, { size: 10 }).sources, live(), () => {});
+  await read_model(reader, fake_sources(1, { size: 10 }), live(), () => {});
   assert.deepEqual(reader.fed, [
     [0, 0, 10],
     [0, 10, 0],
   ]);
 });
 
+test("a size that is learned on the way is passed on, once", async () => {
+  const reader = fake_reader([[[0, 4], [4, 4]]]);
+  const model = fake_sources(1);
+  const [source] = model.sources;
+  const { read } = source;
+  source.size = undefined;
+  source.read = (...args) => ((source.size = 8), read(...args));
+  await read_model(reader, model, live(), () => {});
+  assert.deepEqual(reader.sizes, [[0, 8]]);
+});
+
 test("a refusal ends it, and everything is closed", async () => {
   const reader = fake_reader([[[0, 1]], [[0, 1]]]);
   reader.feed = () => ({ ok: false, errors: [{ code: "gguf.bad_magic" }], warnings: [] });
   const { sources, state } = fake_sources(2);
-  const reply = await read_model(reader, sources, live(), () => {});
+  const reply = await read_model(reader, { name: "", sources }, live(), () => {});
   assert.equal(reply.errors[0].code, "gguf.bad_magic");
   assert.equal(state.closed, 2);
 });
@@ -96,7 +112,7 @@ test("a refusal ends it, and everything is closed", async () => {
 test("a file that is lost ends it, and reads under way are stopped", async () => {
   const { sources, state } = fake_sources(3, { fail_at: 0 });
   const reader = fake_reader([[[0, 1]], [[0, 1], [1, 1]], [[0, 1], [1, 1]]]);
-  await assert.rejects(read_model(reader, sources, live(), () => {}), /lost/);
+  await assert.rejects(read_model(reader, { name: "", sources }, live(), () => {}), /lost/);
   await new Promise((done) => setTimeout(done, 20));
   assert.equal(state.closed, 3);
   assert.equal(state.stopped, 2);

@@ -4,6 +4,8 @@ import type { HubFile } from "./hub";
 /** One thing that a repository holds: its files are read together. */
 export interface Variant {
   name: string;
+  /** In safetensors: it goes by the repository's name. */
+  is_checkpoint: boolean;
   files: HubFile[];
   /** Bytes of the weight files. */
   size: number;
@@ -49,7 +51,10 @@ function checkpoint(files: HubFile[]): Variant[] {
   if (weights.length === 0) return [];
   if (!at_root.some(({ path }) => path === kConfigs[0])) throw new ImportFailure("no_config");
   const beside = at_root.filter(({ path }) => kConfigs.includes(path) || kIndex.test(path));
-  return [{ name: "safetensors", files: [...beside, ...weights], size: total(weights) }];
+  const files_read = [...beside, ...weights];
+  return [
+    { name: "safetensors", is_checkpoint: true, files: files_read, size: total(weights) },
+  ];
 }
 
 /** A repository may hold the same weights again in one piece, or under names of another program. */
@@ -68,7 +73,7 @@ function gguf_variants(files: HubFile[]): Variant[] {
     groups.set(name, [...(groups.get(name) ?? []), file]);
   }
   return [...groups]
-    .map(([name, parts]) => ({ name, files: parts, size: total(parts) }))
+    .map(([name, parts]) => ({ name, is_checkpoint: false, files: parts, size: total(parts) }))
     .sort((a, b) => a.size - b.size || a.name.localeCompare(b.name));
 }
 

@@ -1,12 +1,12 @@
 import type { Envelope, ImportResult } from "../core/types";
 import type { Bytes } from "./range_source";
 
-/** A part of a file that the reader needs next. */
+/** A part of a file that the reader needs. */
 export interface Wanted {
   /** Which of the files that were named, from 0. */
   file: number;
-  offset: number;
-  length: number;
+  offset_bytes: number;
+  length_bytes: number;
 }
 
 export interface ReaderStep {
@@ -14,16 +14,25 @@ export interface ReaderStep {
   wanted: Wanted[];
 }
 
+export interface ReaderRequest {
+  files: { name: string; size_bytes?: number }[];
+  /** What a model is called that has no name of its own. */
+  name: string;
+}
+
 /** What was read of a model. */
 export interface ReadResult extends ImportResult {
-  weights?: { total_bytes: number };
+  /** The tensors by the headers of the files; null where only a configuration was read. */
+  stored?: { total_bytes: number; is_total_only: boolean } | null;
 }
 
 /** Reads what model files hold from the few parts of them that say it; the core's, or a test's own. */
 export interface ModelReader {
-  open(files: { name: string; size?: number }[]): Envelope<ReaderStep>;
+  open(request: ReaderRequest): Envelope<ReaderStep>;
   /** Takes a wanted part or the beginning of one; no bytes say that the file ends there. */
-  feed(file: number, offset: number, bytes: Bytes): Envelope<ReaderStep>;
+  feed(file: number, offset_bytes: number, bytes: Bytes): Envelope<ReaderStep>;
+  /** Says how long a file is, where that was not known from the beginning. */
+  set_size(file: number, size_bytes: number): Envelope<ReaderStep>;
   finish(): Envelope<ReadResult>;
   /** Gives its memory back. */
   close(): void;

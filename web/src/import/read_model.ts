@@ -15,20 +15,27 @@ export interface Progress {
   frac: number;
 }
 
+/** The files of one model. */
+export interface ModelSources {
+  /** What the model is called where its files do not say it. */
+  name: string;
+  sources: readonly RangeSource[];
+}
+
 /**
  * Gives the reader the parts it asks for until it asks for nothing. Throws an ImportFailure where a
  * file cannot be read; what the reader finds wrong with a file is returned.
  */
 export async function read_model(
   reader: ModelReader,
-  sources: readonly RangeSource[],
+  { name, sources }: ModelSources,
   signal: AbortSignal,
   on_progress: (progress: Progress) => void,
 ): Promise<Envelope<ReadResult>> {
   const stopped = new AbortController();
   const either = AbortSignal.any([signal, stopped.signal]);
   try {
-    return await new Feeding(reader, sources, either, on_progress).run();
+    return await new Feeding(reader, sources, either, on_progress).run(name);
   } finally {
     stopped.abort();
     for (const source of sources) source.close();
@@ -52,9 +59,11 @@ class Feeding {
     this.#bytes = sources.map(() => 0);
   }
 
-  async run(): Promise<Envelope<ReadResult>> {
-    const files = this.sources.map(({ name, size }) => (size === undefined ? { name } : { name, size }));
-    const opened = this.reader.open(files);
+  async run(model_name: string): Promise<Envelope<ReadResult>> {
+    const files = this.sources.map(({ name, size }) =>
+      size === undefined ? { name } : { name, size_bytes: size },
+    );
+    const opened = this.reader.open({ files, name: model_name });
     if (!opened.ok) return opened;
     this.#wanted = opened.result.wanted;
     const refused = await this.#drain();
@@ -78,13 +87,19 @@ class Feeding {
     }
   }
 
-  async #read({ file, offset, length }: Wanted): Promise<ErrorEnvelope | null> {
+  async #read({ file, offset_bytes, length_bytes }: Wanted): Promise<ErrorEnvelope | null> {
     this.#busy.add(file);
     try {
       const source = this.sources[file]!;
-      const bytes = await source.read(offset, Math.min(length, kMaxReadBytes), this.signal);
+      const { size } = source;
+      const length = Math.min(length_bytes, kMaxReadBytes);
+      const bytes = await source.read(offset_bytes, length, this.signal);
       this.#bytes[file]! += bytes.length;
-      const fed = this.reader.feed(file, offset, bytes);
+      const sized =
+        size === undefined && source.size !== undefined
+          ? this.reader.set_size(file, source.size)
+          : null;
+      const fed = sized?.ok === false ? sized : this.reader.feed(file, offset_bytes, bytes);
       if (!fed.ok) return fed;
       this.#wanted = fed.result.wanted;
     } finally {
@@ -108,6 +123,6 @@ class Feeding {
 
   /** What is known to be wanted of a file; the reader may come to want more. */
   #left(file: number): number {
-    return this.#wanted.find((part) => part.file === file)?.length ?? 0;
+    return this.#wanted.find((part) => part.file === file)?.length_bytes ?? 0;
   }
 }

@@ -5,8 +5,8 @@ import { HttpSource } from "./http_source";
 import { file_address, list_files, type Repository } from "./hub";
 import { parse_base, parse_target } from "./hub_target";
 import type { ModelReader, ReadResult } from "./model_reader";
-import { FileSource, type RangeSource } from "./range_source";
-import { read_model, type Progress } from "./read_model";
+import { FileSource } from "./range_source";
+import { read_model, type ModelSources, type Progress } from "./read_model";
 
 const kNoProgress: Progress = { files: 0, files_done: 0, bytes: 0, frac: 0 };
 
@@ -42,7 +42,10 @@ export class ImportTask extends EventTarget {
       const base = parse_base(request.base);
       const target = parse_target(request.name, base);
       if (target.kind === "file")
-        return this.#read([new HttpSource({ name: target.name, url: target.url, token })], signal);
+        return this.#read(
+          { name: model_name(target.name), sources: [new HttpSource({ ...target, token })] },
+          signal,
+        );
       this.#show({ kind: "listing", host: new URL(target.base).host });
       const files = await list_files(target, token, signal);
       const variants = find_variants(files, target.path, target.tag);
@@ -59,7 +62,11 @@ export class ImportTask extends EventTarget {
   }
 
   read_files(files: readonly File[]): Promise<void> {
-    return this.#run((signal) => this.#read(files.map((file) => new FileSource(file)), signal));
+    const weights = files.find(({ name }) => !name.endsWith(".json"));
+    const sources = files.map((file) => new FileSource(file));
+    return this.#run((signal) =>
+      this.#read({ name: model_name(weights?.name ?? ""), sources }, signal),
+    );
   }
 
   cancel(): void {
@@ -98,11 +105,12 @@ export class ImportTask extends EventTarget {
       ({ path, size }) =>
         new HttpSource({ name: path, url: file_address(repository, path), size, token }),
     );
-    await this.#read(sources, signal);
+    const name = variant.is_checkpoint ? repository.id : variant.name;
+    await this.#read({ name: model_name(name), sources }, signal);
   }
 
-  async #read(sources: RangeSource[], signal: AbortSignal): Promise<void> {
-    let progress = { ...kNoProgress, files: sources.length };
+  async #read(model: ModelSources, signal: AbortSignal): Promise<void> {
+    let progress = { ...kNoProgress, files: model.sources.length };
     const show = (state: ImportState): void => {
       if (!signal.aborted) this.#show(state);
     };
@@ -111,7 +119,7 @@ export class ImportTask extends EventTarget {
       throw new ImportFailure("reader_failed", { detail: String(thrown) });
     });
     try {
-      const reply = await read_model(reader, sources, signal, (latest) => {
+      const reply = await read_model(reader, model, signal, (latest) => {
         progress = latest;
         show({ kind: "reading", progress });
       });
@@ -127,4 +135,11 @@ export class ImportTask extends EventTarget {
     this.state = state;
     this.dispatchEvent(new Event("change"));
   }
+}
+
+/** A repository or file as a name: "Qwen/Qwen3-8B" and "Qwen3-8B.gguf" are "Qwen3-8B". */
+function model_name(path: string): string {
+  const file = path.slice(path.lastIndexOf("/") + 1).replace(/(-\d{5}-of-\d{5})?\.(gguf|safetensors)$/i, "");
+  // What every checkpoint's file is called names none.
+  return file === "model" ? "" : file;
 }

@@ -109,10 +109,13 @@ export class ImportStatus extends StoreElement {
     return [
       ...(result.model_type ? [result.model_type] : []),
       ...(total ? [t("model.parameters", { count: this.store.format.parameters(total) })] : []),
-      ...(result.weights
-        ? [t("reading.weights", { size: this.store.format.size(result.weights.total_bytes, 2) })]
-        : []),
+      ...(result.stored ? [this.#weights(result.stored)] : []),
     ];
+  }
+
+  #weights({ total_bytes, is_total_only }: NonNullable<ReadResult["stored"]>): string {
+    const size = this.store.format.size(total_bytes, 2);
+    return is_total_only ? t("reading.weights_total", { size }) : t("reading.weights", { size });
   }
 
   #extent({ files, bytes }: Progress): string[] {
