@@ -18,7 +18,7 @@ class Filler {
   template <typename T>
   void fill(T& value) {
     if constexpr (testing::HasMembers<T>) {
-      std::apply([this](auto&... member) { (fill(member), ...); }, testing::members(value));
+      std::apply([this](auto&... member) { (this->fill(member), ...); }, testing::members(value));
     } else if constexpr (std::is_same_v<T, bool>) {
       value = !value;
     } else if constexpr (std::is_enum_v<T>) {
