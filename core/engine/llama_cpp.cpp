@@ -253,28 +253,6 @@ tl::unexpected<Diagnostics> overflow() {
 
 }  // namespace
 
-Result<LlamaCppConstants> llama_cpp_constants(const json::Value& engine_entry) {
-  Diagnostics errors;
-  json::ObjectReader reader(engine_entry, "", errors);
-  LlamaCppConstants constants;
-  constants.source = reader.string("source").value_or("");
-  const json::Value* list = engine_entry.find("constants");
-  const auto* rows = list == nullptr ? nullptr : list->as_array();
-  for (size_t i = 0; rows != nullptr && i < rows->size(); ++i) {
-    json::ObjectReader row((*rows)[i], "", errors);
-    const std::string key = row.string("key").value_or("");
-    const auto mib = [&row](const char* name) {
-      return MiB(static_cast<uint64_t>(row.real(name).value_or(0)));
-    };
-    if (key == "cuda_context_mib") constants.cuda_context = {mib("value"), mib("low"), mib("high")};
-    if (key == "prompt_cache_mib") constants.prompt_cache = mib("value");
-    if (key == "context_checkpoints")
-      constants.context_checkpoints = static_cast<uint64_t>(row.real("value").value_or(0));
-  }
-  if (!errors.empty()) return fail(std::move(errors));
-  return constants;
-}
-
 Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCppOptions options,
                                             const LlamaCppMachine& machine,
                                             const LlamaCppExtras& extras,

@@ -9,6 +9,7 @@
 #include "engine/llama_cpp_compute.h"
 #include "engine/llama_cpp_context.h"
 #include "engine/llama_cpp_placement.h"
+#include "engine/llama_cpp_profile.h"
 #include "specs/breakdown.h"
 #include "specs/hardware.h"
 
@@ -31,27 +32,6 @@ struct LlamaCppExtras {
   const LlamaCppModel* draft = nullptr;
   LlamaCppOptions draft_options;
 };
-
-/// A constant with its bounds.
-struct BandedBytes {
-  Bytes value;
-  Bytes low;
-  Bytes high;
-};
-
-/// The measured and default sizes of presets/engines/llama_cpp.json.
-struct LlamaCppConstants {
-  /// What CUDA itself takes of each GPU that is used.
-  BandedBytes cuda_context;
-  /// --cache-ram: the most that the server's cache of earlier prompts grows to.
-  Bytes prompt_cache;
-  /// --ctx-checkpoints: the most snapshots per slot of caches that cannot be rewound.
-  uint64_t context_checkpoints = 0;
-  std::string source;
-};
-
-/// Reads the catalogue's entry. Errors: json.*, value.overflow.
-Result<LlamaCppConstants> llama_cpp_constants(const json::Value& engine_entry);
 
 /// An estimate with the parts it was made of.
 struct LlamaCppEstimate {

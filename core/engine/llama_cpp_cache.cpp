@@ -19,10 +19,10 @@ bool has_tail_cache(std::string_view architecture) {
   return architecture != "qwen35" && architecture != "qwen35moe" && architecture != "step35";
 }
 
-/// Elements of one value as it is stored; a latent is cached as a key alone.
+/// Elements of one value as it is stored; a latent is a key alone.
 uint64_t stored_v_elements(const LlamaCppModel& model, const LlamaCppContext& context,
                            const LlamaCppLayer& layer) {
-  if (layer.cache == LlamaCppCacheKind::latent) return 0;
+  if (layer.cache == LlamaCppCacheKind::latent && !context.latent_values) return 0;
   return context.flash_attn ? layer.v_elements : model.widest_v_elements;
 }
 
@@ -32,6 +32,10 @@ CheckedU64 kv_bytes(const LlamaCppModel& model, const LlamaCppContext& context,
   const uint64_t v_elements = stored_v_elements(model, context, layer);
   return llama_cpp_stored_bytes(context.type_k, layer.k_elements, rows, is_on_gpu) +
          llama_cpp_stored_bytes(context.type_v, v_elements, rows, is_on_gpu);
+}
+
+bool has_index_keys(const LlamaCppContext& context, const LlamaCppLayer& layer) {
+  return context.memory_class == LlamaCppMemoryClass::dsa && layer.indexer_elements != 0;
 }
 
 CheckedU64 state_bytes(const LlamaCppContext& context, uint64_t elements, bool is_on_gpu) {
@@ -49,7 +53,7 @@ CheckedU64 llama_cpp_cell_bytes(const LlamaCppModel& model, const LlamaCppContex
     return uint64_t{0};
   return row_bytes(context.type_k, facts.k_elements) +
          row_bytes(context.type_v, stored_v_elements(model, context, facts)) +
-         row_bytes(context.type_k, facts.indexer_elements);
+         row_bytes(context.type_k, has_index_keys(context, facts) ? facts.indexer_elements : 0);
 }
 
 CheckedU64 llama_cpp_stored_bytes(GgmlType type, uint64_t row_elements, CheckedU64 rows,
@@ -72,7 +76,7 @@ LlamaCppLayerBytes llama_cpp_layer_bytes(const LlamaCppModel& model, const Llama
   } else if (facts.cache != LlamaCppCacheKind::none) {
     bytes.full = kv_bytes(model, context, facts, context.cells, is_on_gpu);
   }
-  if (facts.indexer_elements != 0) {
+  if (has_index_keys(context, facts)) {
     bytes.indexer = llama_cpp_stored_bytes(
         context.type_k, facts.indexer_elements,
         CheckedU64(context.cells) * CheckedU64(context.n_streams), is_on_gpu);

@@ -7,8 +7,9 @@
 namespace vramgauge {
 namespace {
 
-/// Cells come in multiples of this.
+/// Cells come in multiples of this; in older builds that do not run flash attention, of the second.
 constexpr uint64_t kCellStep = 256;
+constexpr uint64_t kOldCellStep = 32;
 /// LLAMA_MAX_SEQ.
 constexpr uint64_t kMaxSequences = 256;
 /// Contexts are 32-bit numbers in the engine; so many tokens per sequence leave room for padding.
@@ -50,8 +51,12 @@ std::string type_name(GgmlType type) {
 
 bool is_quantized(GgmlType type) { return ggml_type_info(type).is_quantized(); }
 
-uint64_t round_to_cells(uint64_t tokens) {
-  return (tokens + kCellStep - 1) / kCellStep * kCellStep;
+uint64_t round_up_to(uint64_t tokens, uint64_t step) { return (tokens + step - 1) / step * step; }
+
+uint64_t cell_step(const LlamaCppRules& rules, bool flash_attn) {
+  if (rules.cells_in_256) return kCellStep;
+  if (rules.cells_as_asked) return 1;
+  return flash_attn ? kCellStep : kOldCellStep;
 }
 
 /// With flash attention, heads are read block by block.
@@ -84,25 +89,30 @@ std::string cache_type_refusal(const LlamaCppModel& model, const LlamaCppOptions
   return "";
 }
 
-LlamaCppMemoryClass memory_class_of(const LlamaCppModel& model) {
+LlamaCppMemoryClass memory_class_of(const LlamaCppModel& model, const LlamaCppRules& rules) {
   const auto any = [&model](auto predicate) {
     return std::any_of(model.layers.begin(), model.layers.end(), predicate);
   };
-  if (model.is_sparse) return LlamaCppMemoryClass::dsa;
+  if (model.is_sparse && rules.sparse_caches) return LlamaCppMemoryClass::dsa;
   const bool has_state = any([](const auto& layer) { return layer.is_recurrent; });
   const bool has_cache =
       any([](const auto& layer) { return layer.cache != LlamaCppCacheKind::none; });
   if (has_state && !has_cache) return LlamaCppMemoryClass::recurrent;
-  const bool has_window = model.window_tokens != 0;
+  const bool has_window = model.window_tokens != 0 && rules.windowed_caches;
   if (has_state) return has_window ? LlamaCppMemoryClass::hybrid_iswa : LlamaCppMemoryClass::hybrid;
   return has_window ? LlamaCppMemoryClass::iswa : LlamaCppMemoryClass::kv;
 }
 
 /// Cells of a windowed layer: the window of every sequence that shares the stream, and room for the
 /// batch that is being processed.
-uint64_t windowed_cells(const LlamaCppContext& context, uint64_t window) {
+uint64_t windowed_cells(const LlamaCppContext& context, const LlamaCppOptions& options,
+                        uint64_t window) {
+  const LlamaCppRules& rules = options.rules;
+  if (options.swa_full || !rules.windowed_caches) return context.cells;
   const uint64_t windows = window * (context.kv_unified ? context.n_seq_max : 1);
-  return round_to_cells(std::min(context.cells, windows + context.n_ubatch));
+  const uint64_t room = rules.window_room_by_ubatch ? context.n_ubatch : context.n_batch;
+  const uint64_t step = cell_step(rules, context.flash_attn);
+  return std::min(context.cells, round_up_to(windows + room, step));
 }
 
 /// Grok's logits are capped in a way that flash attention has no code for.
@@ -124,16 +134,18 @@ bool uses_flash_attention(const LlamaCppModel& model, const LlamaCppOptions& opt
 
 /// Output rows as the program asks for them.
 uint64_t output_rows(const LlamaCppOptions& options, const LlamaCppContext& context) {
+  if (!options.rules.output_limit) return context.n_batch;
   if (options.n_outputs_max != 0) return options.n_outputs_max;
   if (options.program == LlamaCppProgram::server)
     return context.n_seq_max * (1 + options.n_draft_tokens);
   return context.n_batch;
 }
 
-void size_cells(LlamaCppContext& context, uint64_t asked_tokens) {
-  context.n_ctx = round_to_cells(asked_tokens);
+void size_cells(LlamaCppContext& context, const LlamaCppRules& rules, uint64_t asked_tokens) {
+  const uint64_t step = cell_step(rules, context.flash_attn);
+  context.n_ctx = round_up_to(asked_tokens, step);
   context.n_streams = context.kv_unified ? 1 : context.n_seq_max;
-  context.n_ctx_seq = round_to_cells(context.n_ctx / context.n_streams);
+  context.n_ctx_seq = round_up_to(context.n_ctx / context.n_streams, step);
   context.n_ctx = context.n_ctx_seq * context.n_streams;
   if (context.memory_class != LlamaCppMemoryClass::recurrent) context.cells = context.n_ctx_seq;
 }
@@ -179,9 +191,9 @@ Result<LlamaCppContext> llama_cpp_context(const LlamaCppModel& model,
   if (!reason.empty()) return refuse(reason);
 
   LlamaCppContext context;
-  context.memory_class = memory_class_of(model);
+  context.memory_class = memory_class_of(model, options.rules);
   context.n_seq_max = std::max<uint64_t>(1, options.n_seq_max);
-  context.kv_unified = options.kv_unified;
+  context.kv_unified = options.kv_unified || !options.rules.split_streams;
   context.n_batch = std::min(asked_tokens, options.n_batch);
   context.n_ubatch =
       std::min(context.n_batch, options.n_ubatch == 0 ? options.n_batch : options.n_ubatch);
@@ -191,11 +203,10 @@ Result<LlamaCppContext> llama_cpp_context(const LlamaCppModel& model,
   context.flash_attn = uses_flash_attention(model, options);
   context.offload_kv = options.offload_kv;
   context.offload_ops = options.offload_ops;
-  size_cells(context, asked_tokens);
-  if (model.window_tokens != 0) {
-    context.cells_swa =
-        options.swa_full ? context.cells : windowed_cells(context, model.window_tokens);
-  }
+  context.latent_values = model.is_latent && !options.rules.latent_alone;
+  size_cells(context, options.rules, asked_tokens);
+  if (model.window_tokens != 0)
+    context.cells_swa = windowed_cells(context, options, model.window_tokens);
   if (!context.flash_attn && is_quantized(options.type_v))
     return refuse("quantized V cache was requested, but this requires Flash Attention");
   return context;

@@ -38,6 +38,26 @@ struct LlamaCppOverride {
   uint64_t device = kHost;
 };
 
+/// What moved between builds (presets/engines/llama_cpp.json); the defaults are the newest rules.
+struct LlamaCppRules {
+  /// Layers with a window have a smaller cache of their own.
+  bool windowed_caches = true;
+  /// It has room for the physical batch; before, for the logical one.
+  bool window_room_by_ubatch = true;
+  /// Sequences may have cells of their own; before, they always shared them.
+  bool split_streams = true;
+  /// Cells are as many as asked for; before, rounded up to 256 with flash attention, 32 without.
+  bool cells_as_asked = true;
+  /// Cells are always rounded up to 256.
+  bool cells_in_256 = true;
+  /// A latent is a key alone; before, it was cached once more as a value.
+  bool latent_alone = true;
+  /// Sparse attention caches index keys.
+  bool sparse_caches = true;
+  /// Programs may limit the rows of logits; before, there was one per token of a batch.
+  bool output_limit = true;
+};
+
 /// What the user asks for. The defaults are those of the command-line tools.
 struct LlamaCppOptions {
   LlamaCppProgram program = LlamaCppProgram::server;
@@ -68,6 +88,7 @@ struct LlamaCppOptions {
   bool offload_kv = true;
   bool offload_ops = true;
   std::vector<LlamaCppOverride> overrides;
+  LlamaCppRules rules;
 };
 
 /// Which of the engine's memory classes serves the model.
@@ -97,6 +118,8 @@ struct LlamaCppContext {
   bool flash_attn = true;
   bool offload_kv = true;
   bool offload_ops = true;
+  /// A latent is cached once more as a value.
+  bool latent_values = false;
 };
 
 /// Whether CUDA's flash attention has code for this layer's heads and cache types (supported heads

@@ -7,6 +7,7 @@
 #include "accuracy_score.h"
 #include "accuracy_table.h"
 #include "commands.h"
+#include "engine/llama_cpp_profile.h"
 
 namespace vramgauge::tools {
 namespace {
@@ -14,7 +15,8 @@ namespace {
 /// The kinds of truth files there are, by their columns.
 struct TableKind {
   bool (*matches)(const TruthTable& table);
-  void (*score)(const TruthTable& table, HeaderStore& headers, Scores& scores);
+  void (*score)(const TruthTable& table, const LlamaCppRules& rules, HeaderStore& headers,
+                Scores& scores);
 };
 constexpr TableKind kTableKinds[] = {
     {is_llama_cpp_table, score_llama_cpp},
@@ -26,10 +28,26 @@ int refuse(const std::string& message) {
   return kUsage;
 }
 
-bool score_table(const TruthTable& table, HeaderStore& headers, Scores& scores) {
+/// The rules of a build; the newest when none is named.
+std::optional<LlamaCppRules> read_rules(const AccuracySource& source, std::string& reason) {
+  if (source.engine_version.empty()) return LlamaCppRules();
+  const auto build = llama_cpp_build(source.engine_version);
+  const auto text = read_packed_file(source.engine_file);
+  const auto entry = json::parse(text.value_or(""));
+  if (!build) reason = source.engine_version + " is no build such as b6975";
+  if (build && !entry) reason = "--engine-file must name a file with rules by build";
+  if (!build || !entry) return std::nullopt;
+  const auto profile = llama_cpp_profile(*entry, *build);
+  if (profile) return profile->rules;
+  reason = message_of(profile.error().front());
+  return std::nullopt;
+}
+
+bool score_table(const TruthTable& table, const LlamaCppRules& rules, HeaderStore& headers,
+                 Scores& scores) {
   for (const TableKind& kind : kTableKinds) {
     if (!kind.matches(table)) continue;
-    kind.score(table, headers, scores);
+    kind.score(table, rules, headers, scores);
     return true;
   }
   return false;
@@ -47,6 +65,9 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 }  // namespace
 
 int run_accuracy(const AccuracySource& source, bool as_json) {
+  std::string reason;
+  const auto rules = read_rules(source, reason);
+  if (!rules) return refuse(reason);
   HeaderStore headers(source.header_folders);
   json::Value answer = json::Value::array();
   for (const std::string& file : source.files) {
@@ -54,7 +75,7 @@ int run_accuracy(const AccuracySource& source, bool as_json) {
     if (!text) return refuse("cannot read " + file);
     const auto table = TruthTable::parse(*text);
     Scores scores;
-    if (!table || !score_table(*table, headers, scores))
+    if (!table || !score_table(*table, *rules, headers, scores))
       return refuse(file + " is not a truth file of a known kind");
     const auto summary = scores.summary(source.num_worst);
     if (!as_json) print(file + "\n" + scores_text(summary));

@@ -12,8 +12,10 @@ struct AccuracySource {
   std::vector<std::string> files;
   /// Folders with the headers of the models that the files name.
   std::vector<std::string> header_folders;
-  /// Version of the engine's rules; empty = the newest known.
+  /// Build whose rules apply, such as b6975; empty = the newest known.
   std::string engine_version;
+  /// File with the engine's rules by build (presets/engines/llama_cpp.json); needed for a build.
+  std::string engine_file;
   uint64_t num_worst = 5;
 };
 

@@ -82,15 +82,16 @@ LlamaCppBufferBytes operator+(LlamaCppBufferBytes a, const LlamaCppBufferBytes& 
 /// Scores one row.
 class RowScore {
  public:
-  RowScore(const TruthTable& table, uint64_t row, Scores& scores)
-      : table_(table), row_(row), name_(row_name(table, row)), scores_(scores) {}
+  RowScore(const TruthTable& table, uint64_t row, const LlamaCppRules& rules, Scores& scores)
+      : table_(table), row_(row), rules_(rules), name_(row_name(table, row)), scores_(scores) {}
 
   void score(HeaderStore& headers) {
     std::string reason;
     const LlamaCppModel* model = headers.find(model_name(table_, row_), reason);
     if (model == nullptr) return cannot(reason);
-    const auto options = read_llama_cpp_flags(table_, row_, reason);
+    auto options = read_llama_cpp_flags(table_, row_, reason);
     if (!options) return cannot(reason);
+    options->rules = rules_;
     const auto context = llama_cpp_context(*model, *options);
     const auto placement = llama_cpp_placement(*model, *options);
     if (!placement) return cannot(message_of(placement.error().front()));
@@ -223,6 +224,7 @@ class RowScore {
 
   const TruthTable& table_;
   uint64_t row_;
+  const LlamaCppRules& rules_;
   RowName name_;
   Scores& scores_;
 };
@@ -261,12 +263,14 @@ bool is_llama_cpp_weights_table(const TruthTable& table) {
   return table.has("cpu_plain") && table.has("gpu_all_device");
 }
 
-void score_llama_cpp(const TruthTable& table, HeaderStore& headers, Scores& scores) {
+void score_llama_cpp(const TruthTable& table, const LlamaCppRules& rules, HeaderStore& headers,
+                     Scores& scores) {
   for (uint64_t row = 0; row < table.size(); ++row)
-    RowScore(table, row, scores).score(headers);
+    RowScore(table, row, rules, scores).score(headers);
 }
 
-void score_llama_cpp_weights(const TruthTable& table, HeaderStore& headers, Scores& scores) {
+void score_llama_cpp_weights(const TruthTable& table, const LlamaCppRules& /*rules*/,
+                             HeaderStore& headers, Scores& scores) {
   constexpr std::string_view kColumns[] = {"cpu_plain", "cpu_repack", "gpu_all_device",
                                            "gpu_all_host"};
   for (uint64_t row = 0; row < table.size(); ++row) {

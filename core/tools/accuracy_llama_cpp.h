@@ -8,6 +8,7 @@
 
 #include "accuracy_score.h"
 #include "accuracy_table.h"
+#include "engine/llama_cpp_context.h"
 #include "engine/llama_cpp_model.h"
 
 namespace vramgauge::tools {
@@ -37,8 +38,10 @@ bool is_llama_cpp_table(const TruthTable& table);
 bool is_llama_cpp_weights_table(const TruthTable& table);
 
 /// Predicts every row. A row that the engine refused counts under "refused", where it is exact when
-/// we refuse it for the same reason.
-void score_llama_cpp(const TruthTable& table, HeaderStore& headers, Scores& scores);
-void score_llama_cpp_weights(const TruthTable& table, HeaderStore& headers, Scores& scores);
+/// we refuse it for the same reason. Weights are the same under any rules.
+void score_llama_cpp(const TruthTable& table, const LlamaCppRules& rules, HeaderStore& headers,
+                     Scores& scores);
+void score_llama_cpp_weights(const TruthTable& table, const LlamaCppRules& rules,
+                             HeaderStore& headers, Scores& scores);
 
 }  // namespace vramgauge::tools

@@ -91,7 +91,9 @@ accuracy->add_option("files", accuracy_source.files, "truth files, gzipped or no
 accuracy->add_option("--headers", accuracy_source.header_folders,
                      "folder with the headers of the models that the files name");
 accuracy->add_option("--engine-version", accuracy_source.engine_version,
-                     "rules of another version of the engine");
+                     "build whose rules apply, such as b6975");
+accuracy->add_option("--engine-file", accuracy_source.engine_file,
+                     "file with the engine's rules by build, needed for a build");
 accuracy->add_option("--worst", accuracy_source.num_worst, "most rows to list per quantity");
 accuracy->add_flag("--json", as_json, "the comparison as JSON");
 accuracy->callback([&] { exit_code = tools::run_accuracy(accuracy_source, as_json); });

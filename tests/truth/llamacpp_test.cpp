@@ -22,7 +22,7 @@ const std::vector<QuantityScore>& scores() {
         TruthTable::parse(read_packed_file(kTests + "/truth/llamacpp.csv.gz").value());
     HeaderStore headers({kTests + "/data/gguf_headers"});
     Scores collected;
-    score_llama_cpp(table.value(), headers, collected);
+    score_llama_cpp(table.value(), {}, headers, collected);
     return collected.summary(3);
   }();
   return all;

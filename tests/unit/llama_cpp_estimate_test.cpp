@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "engine/llama_cpp.h"
 #include "llama_cpp_models.h"
@@ -173,17 +175,65 @@ TEST(LlamaCppEstimate, RefusalsAreHandedOn) {
   EXPECT_EQ(refused.error().front().code, ErrorCode::llama_cpp_refused);
 }
 
-TEST(LlamaCppEstimate, ConstantsAreReadFromTheCatalogue) {
-  const auto entry = json::parse(
-      R"({"source": "s", "constants": [
-        {"key": "cuda_context_mib", "value": 500, "low": 300, "high": 800},
-        {"key": "prompt_cache_mib", "value": 8192}, {"key": "context_checkpoints", "value": 32}]})");
-  const auto read = llama_cpp_constants(*entry).value();
+json::Value engine_entry() {
+  std::ifstream file(VRAMGAUGE_PRESET_DIR "/engines/llama_cpp.json");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return json::parse(text).value();
+}
+
+TEST(LlamaCppProfile, ConstantsAreReadFromThePreset) {
+  const LlamaCppConstants read = llama_cpp_profile(engine_entry()).value().constants;
   EXPECT_EQ(read.cuda_context.value, MiB(500));
   EXPECT_EQ(read.cuda_context.low, MiB(300));
   EXPECT_EQ(read.cuda_context.high, MiB(800));
   EXPECT_EQ(read.prompt_cache, MiB(8192));
   EXPECT_EQ(read.context_checkpoints, 32U);
+}
+
+TEST(LlamaCppProfile, AMissingConstantIsNamed) {
+  const auto read = llama_cpp_profile(json::parse(R"({"constants": []})").value());
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().front().code, ErrorCode::json_missing_key);
+}
+
+TEST(LlamaCppProfile, BuildsAreNumbersOfReleases) {
+  EXPECT_EQ(llama_cpp_build("b6975"), 6975U);
+  for (const char* text : {"", "b", "6975", "b69x", "b-1"})
+    EXPECT_EQ(llama_cpp_build(text), std::nullopt) << text;
+}
+
+LlamaCppContext context_of(const LlamaCppModel& model, uint64_t build, LlamaCppOptions options) {
+  options.rules = llama_cpp_profile(engine_entry(), build).value().rules;
+  return llama_cpp_context(model, options).value();
+}
+
+// b5429 gave windows a cache of their own, with room for the logical batch; b5554 for the physical
+// one; b6868 stopped rounding cells, and b6975 rounds all of them to 256.
+TEST(LlamaCppProfile, WindowsByBuild) {
+  const LlamaCppModel model = test::model_of("gemma3", {test::attention_layer(16, 8, 256, 1000)});
+  EXPECT_EQ(context_of(model, 5428, options_of(8192)).cells_swa, 8192U);
+  EXPECT_EQ(context_of(model, 5429, options_of(8192)).cells_swa, 3072U);
+  EXPECT_EQ(context_of(model, 5554, options_of(8192)).cells_swa, 1536U);
+  EXPECT_EQ(context_of(model, 6868, options_of(8192)).cells_swa, 1512U);
+  EXPECT_EQ(context_of(model, 6975, options_of(8192)).cells_swa, 1536U);
+}
+
+TEST(LlamaCppProfile, CellsByBuild) {
+  LlamaCppOptions options = options_of(1000);
+  options.flash_attn = LlamaCppFlashAttention::off;
+  EXPECT_EQ(context_of(llama_8b(), 6867, options).cells, 1024U);
+  options.ctx_tokens = 1030;
+  EXPECT_EQ(context_of(llama_8b(), 6867, options).cells, 1056U);
+  EXPECT_EQ(context_of(llama_8b(), 6868, options).cells, 1030U);
+  EXPECT_EQ(context_of(llama_8b(), 6975, options).cells, 1280U);
+  options.n_seq_max = 4;
+  EXPECT_EQ(context_of(llama_8b(), 5912, options).n_streams, 1U);
+  EXPECT_EQ(context_of(llama_8b(), 5913, options).n_streams, 4U);
+}
+
+TEST(LlamaCppProfile, OutputRowsByBuild) {
+  EXPECT_EQ(context_of(llama_8b(), 9459, options_of(8192)).n_outputs_max, 2048U);
+  EXPECT_EQ(context_of(llama_8b(), 9460, options_of(8192)).n_outputs_max, 1U);
 }
 
 }  // namespace
