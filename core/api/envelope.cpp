@@ -37,6 +37,14 @@ json::Value diagnostic_json(const Diagnostic& diagnostic) {
   return out;
 }
 
+Answer unknown_keys(json::ObjectReader& reader, Diagnostics& errors, Answer answer) {
+  for (const std::string& key : reader.unread_keys()) {
+    reader.error(ErrorCode::api_unknown_key, key, {{"key", key}});
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return answer;
+}
+
 std::string write_envelope(const Answer& answer) {
   json::Value out = json::Value::object();
   out.set("ok", json::Value::boolean(answer.result.has_value()));

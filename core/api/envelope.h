@@ -8,6 +8,10 @@
 
 namespace vramgauge::api {
 
+/// Bounds of the texts that are handed over.
+inline constexpr uint64_t kMaxCatalogueBytes = uint64_t{64} << 20;
+inline constexpr uint64_t kMaxRequestBytes = uint64_t{16} << 20;
+
 /// What a method answers: a result or errors, and warnings beside either.
 struct Answer {
   Result<json::Value> result = json::Value::null();
@@ -22,6 +26,9 @@ struct Answer {
 
 /// One diagnostic as JSON: code, path, at, args, message, hint.
 json::Value diagnostic_json(const Diagnostic& diagnostic);
+
+/// The answer, or errors for the members of a request that nothing asked for.
+Answer unknown_keys(json::ObjectReader& reader, Diagnostics& errors, Answer answer);
 
 /// The envelope as text.
 std::string write_envelope(const Answer& answer);

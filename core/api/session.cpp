@@ -2,6 +2,7 @@
 
 #include "api/describe.h"
 #include "api/envelope.h"
+#include "api/import_text.h"
 #include "api/link.h"
 #include "api/resolve.h"
 #include "api/write.h"
@@ -12,21 +13,7 @@
 namespace vramgauge::api {
 namespace {
 
-constexpr uint64_t kMaxCatalogueBytes = uint64_t{64} << 20;
-constexpr uint64_t kMaxRequestBytes = uint64_t{16} << 20;
 constexpr uint64_t kMaxListed = 1000;
-
-Answer unknown_keys(json::ObjectReader& reader, Diagnostics& errors, Answer answer) {
-  for (const std::string& key : reader.unread_keys()) {
-    reader.error(ErrorCode::api_unknown_key, key, {{"key", key}});
-  }
-  if (!errors.empty()) return fail(std::move(errors));
-  return answer;
-}
-
-void append(Diagnostics& to, const Diagnostics& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
 
 void warn(Diagnostics& warnings, ErrorCode code, std::string path, ErrorArgs args) {
   warnings.push_back({code, std::move(path), std::move(args), std::nullopt});
@@ -35,6 +22,8 @@ void warn(Diagnostics& warnings, ErrorCode code, std::string path, ErrorArgs arg
 }  // namespace
 
 struct Session::State {
+  explicit State(const Importers* importers) : models(importers) {}
+
   Catalogue catalogue;
   Models models;
 
@@ -108,29 +97,15 @@ Answer Session::State::model(const json::Value& request) {
   scenario.model = reader.string("id").value_or(scenario.model);
   scenario.model_config = reader.string("config_text").value_or("");
   if (!errors.empty()) return fail(std::move(errors));
-  Result<const LoadedModel*> loaded = models.load(catalogue, scenario, {"/id", "/config_text"});
+  const ModelPaths paths = {"/id", "/config_text"};
+  Result<const LoadedModel*> loaded = models.load(catalogue, scenario, paths);
   if (!loaded) return fail(std::move(loaded.error()));
-  return unknown_keys(reader, errors, {write_model(**loaded), (*loaded)->warnings});
+  const LoadedModel& model = **loaded;
+  return unknown_keys(reader, errors, {write_model(model), below(paths.of(model), model.warnings)});
 }
 
 Answer Session::State::import(const json::Value& request) {
-  Diagnostics errors;
-  json::ObjectReader reader(request, "", errors);
-  Scenario scenario;
-  scenario.model_config = reader.string("text").value_or("");
-  const std::string name = reader.string("name").value_or("");
-  if (!reader.has("text")) reader.error(ErrorCode::json_missing_key, "text", {{"key", "text"}});
-  if (!errors.empty()) return fail(std::move(errors));
-  if (scenario.model_config.find_first_not_of(" \t\r\n") == std::string::npos)
-    return fail(ErrorCode::json_empty, "");
-  Result<const LoadedModel*> loaded = models.load(catalogue, scenario, {"", ""});
-  if (!loaded) return fail(std::move(loaded.error()));
-  json::Value out = write_model(**loaded);
-  if (!name.empty() && (*loaded)->spec.name.empty()) out.set("name", name);
-  json::Value patch = json::Value::object();
-  patch.set("model_config", compact_config(scenario.model_config));
-  out.set("scenario_patch", std::move(patch));
-  return unknown_keys(reader, errors, {std::move(out), (*loaded)->warnings});
+  return api::import_text(models, catalogue.class_defaults(), request);
 }
 
 Answer Session::State::estimate(const json::Value& request) {
@@ -166,10 +141,7 @@ Answer Session::State::estimate(const Scenario& asked) {
   breakdown->answers =
       generic_answers(scenario, model, resolved->constants, breakdown->devices.front().usable);
   explain(*breakdown, *resolved, model);
-  Diagnostics warnings = loaded.warnings;
-  append(warnings, resolved->weights->warnings);
-  append(warnings, resolved->cache.notes);
-  append(warnings, resolved->warnings);
+  Diagnostics warnings = std::move(resolved->warnings);
   if (loaded.spec.max_context_tokens != 0 &&
       scenario.context_tokens > loaded.spec.max_context_tokens) {
     warn(warnings, ErrorCode::engine_context_beyond_model, "/scenario/context_tokens",
@@ -232,7 +204,7 @@ Answer Session::State::dispatch(std::string_view method, const json::Value& requ
   return fail(ErrorCode::api_unknown_method, "", {{"method", method.substr(0, 80)}});
 }
 
-Session::Session() : state_(std::make_unique<State>()) {}
+Session::Session(const Importers* importers) : state_(std::make_unique<State>(importers)) {}
 Session::~Session() = default;
 
 std::string Session::load_catalogue(std::string_view document) {

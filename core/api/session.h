@@ -8,11 +8,17 @@
 
 namespace vramgauge::api {
 
+struct Importers;
+
 /// A catalogue and the questions asked over it. Text in, text out; never throws, never aborts on
 /// input. See core/api/README.md for the methods.
 class Session {
  public:
+  /// A session that reads every format.
   Session();
+  /// A session with these importers, which must outlive it. With none, a configuration in a foreign
+  /// format is answered with import.reader_needed.
+  explicit Session(const Importers* importers);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

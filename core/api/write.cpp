@@ -218,6 +218,10 @@ json::Value weights_json(const Resolved& resolved) {
   return out;
 }
 
+std::string_view container_name(StoredModel::Container container) {
+  return container == StoredModel::Container::gguf ? "gguf" : "safetensors";
+}
+
 std::string model_source(const LoadedModel& model) {
   return model.id.empty() ? std::string("the configuration given")
                           : model.id + " (" + model.source + ")";
@@ -252,7 +256,8 @@ json::Value write_model(const LoadedModel& model) {
   out.set("verified", model.verified);
   out.set("model_type", model.spec.model_type);
   out.set("dtype", model.spec.dtype);
-  out.set("quant_method", model.quant_method);
+  out.set("quant_method", model.quantization ? model.quantization->method : std::string());
+  out.set("stored", model.stored ? container_name(model.stored->container) : std::string_view());
   out.set("num_layers", uint64_t{model.spec.layers.size()});
   out.set("max_context_tokens", model.spec.max_context_tokens);
   out.set("parameters", parameters_json(model.parameters));
