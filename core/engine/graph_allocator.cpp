@@ -6,50 +6,45 @@ namespace vramgauge {
 
 uint64_t GraphBuffer::allocate(uint64_t bytes) {
   bytes = padded(bytes);
-  size_t best = holes_.size();
-  for (size_t i = 0; i < holes_.size(); ++i) {
+  size_t best = holes_.size() - 1;
+  for (size_t i = 0; i + 1 < holes_.size(); ++i) {
     // Of equally small holes the last one is taken.
-    if (holes_[i].bytes >= bytes &&
-        (best == holes_.size() || holes_[i].bytes <= holes_[best].bytes))
-      best = i;
+    const bool is_better = best + 1 == holes_.size() || holes_[i].bytes <= holes_[best].bytes;
+    if (holes_[i].bytes >= bytes && is_better) best = i;
   }
-  uint64_t offset = tail_;
-  if (best == holes_.size()) {
-    tail_ += bytes;
-  } else {
-    offset = holes_[best].offset;
-    holes_[best].offset += bytes;
-    holes_[best].bytes -= bytes;
-    if (holes_[best].bytes == 0) holes_.erase(holes_.begin() + static_cast<std::ptrdiff_t>(best));
-  }
+  Hole& hole = holes_[best];
+  const uint64_t offset = hole.offset;
+  hole.offset += bytes;
+  hole.bytes -= bytes;
+  if (hole.bytes == 0) holes_.erase(holes_.begin() + static_cast<std::ptrdiff_t>(best));
   peak_ = std::max(peak_, offset + bytes);
   return offset;
 }
 
+/// Joins a hole with the one behind it when they touch.
+void GraphBuffer::join(size_t hole) {
+  if (hole + 1 >= holes_.size() || holes_[hole].end() != holes_[hole + 1].offset) return;
+  holes_[hole].bytes += holes_[hole + 1].bytes;
+  holes_.erase(holes_.begin() + static_cast<std::ptrdiff_t>(hole) + 1);
+}
+
 void GraphBuffer::release(uint64_t offset, uint64_t bytes) {
   bytes = padded(bytes);
-  if (bytes == 0) return;
-  const auto after =
-      std::lower_bound(holes_.begin(), holes_.end(), offset,
-                       [](const Hole& hole, uint64_t at) { return hole.offset < at; });
-  auto hole = after;
-  if (after != holes_.begin() && (after - 1)->offset + (after - 1)->bytes == offset) {
-    hole = after - 1;
-    hole->bytes += bytes;
-    if (after != holes_.end() && hole->offset + hole->bytes == after->offset) {
-      hole->bytes += after->bytes;
-      hole = holes_.erase(after) - 1;
+  size_t behind = holes_.size();
+  for (size_t i = 0; i < holes_.size(); ++i) {
+    if (holes_[i].end() == offset) {
+      holes_[i].bytes += bytes;
+      return join(i);
     }
-  } else if (after != holes_.end() && offset + bytes == after->offset) {
-    hole->offset = offset;
-    hole->bytes += bytes;
-  } else {
-    hole = holes_.insert(after, {offset, bytes});
+    if (offset + bytes == holes_[i].offset) {
+      holes_[i].offset = offset;
+      holes_[i].bytes += bytes;
+      if (i > 0) join(i - 1);
+      return;
+    }
+    if (behind == holes_.size() && holes_[i].offset >= offset) behind = i;
   }
-  if (hole->offset + hole->bytes == tail_) {
-    tail_ = hole->offset;
-    holes_.erase(hole);
-  }
+  holes_.insert(holes_.begin() + static_cast<std::ptrdiff_t>(behind), {offset, bytes});
 }
 
 namespace {
@@ -87,7 +82,10 @@ class Scheduler {
       spread(gpu_only, true);
     }
     for (uint32_t i = 0; i < count; ++i) {
-      if (device_[i] == GraphNode::kAnywhere) device_[i] = best_of(nodes_[i]);
+      if ((nodes_[i].flags & GraphNode::kPart) != 0)
+        device_[i] = device_[nodes_[i].sources[0] / 2];
+      else if (device_[i] == GraphNode::kAnywhere)
+        device_[i] = best_of(nodes_[i]);
     }
     split(count);
   }
@@ -100,7 +98,7 @@ class Scheduler {
 
  private:
   static bool is_source_only(const GraphNode& node) {
-    return (node.flags & (GraphNode::kInput | GraphNode::kExternal)) != 0;
+    return (node.flags & (GraphNode::kInput | GraphNode::kExternal | GraphNode::kPart)) != 0;
   }
 
   uint8_t home_of(const GraphNode& node) const {
@@ -195,7 +193,12 @@ class Scheduler {
         const uint32_t source = nodes_[i].sources[s];
         if (devices_.num_copies > 1 && (nodes_[source / 2].flags & GraphNode::kInput) != 0)
           keep_input(source / 2);
-        if (device_[source / 2] == current) continue;
+        if (device_[source / 2] == current) {
+          // What is a part here is a view of the whole.
+          if ((nodes_[source / 2].flags & GraphNode::kPart) != 0)
+            nodes_[i].sources[s] = nodes_[source / 2].sources[0] | 1U;
+          continue;
+        }
         const uint32_t copy = copy_of(source, current, copies);
         nodes_[i].sources[s] = copy;
       }
@@ -211,12 +214,13 @@ class Scheduler {
   uint32_t copy_of(uint32_t source, uint8_t device, std::vector<Step>& copies) {
     const size_t slot = static_cast<size_t>(source / 2) * (host_ + 1U) + device;
     if (copies_[slot] == 0) {
-      const GraphNode& original = nodes_[source / 2];
-      const bool is_part = (source & 1U) != 0 && original.view_bytes != 0;
-      const uint32_t copy = add_copy(is_part ? original.view_bytes : original.bytes, device);
+      const GraphNode original = nodes_[source / 2];
+      const uint32_t copy = add_copy(original.bytes, device);
       GraphNode& node = nodes_[copy];
-      if ((nodes_[source / 2].flags & GraphNode::kExternal) == 0) {
-        node.sources[0] = source & ~1U;
+      const uint32_t whole =
+          (original.flags & GraphNode::kPart) != 0 ? original.sources[0] : source;
+      if ((nodes_[whole / 2].flags & GraphNode::kExternal) == 0) {
+        node.sources[0] = whole & ~1U;
         node.num_sources = 1;
       }
       copies_[slot] = copy;
@@ -231,6 +235,7 @@ class Scheduler {
     copy.bytes = bytes;
     copy.home = device;
     if (devices_.num_copies > 1) copy.flags = GraphNode::kKept;
+    if (bytes == 0) copy.flags |= GraphNode::kEmpty;
     nodes_.push_back(copy);
     device_.push_back(device);
     return static_cast<uint32_t>(nodes_.size() - 1);
@@ -300,7 +305,7 @@ class Replay {
     place.device = plan_.device_[i];
     const bool is_on_gpu = place.device < devices_.num_gpus;
     place.bytes = node.bytes + (is_on_gpu ? node.gpu_extra_bytes : 0);
-    if (place.bytes == 0) return;
+    if (place.bytes == 0 && (node.flags & GraphNode::kEmpty) == 0) return;
     place.offset = buffers_[place.device].allocate(place.bytes);
     place.is_allocated = true;
   }

@@ -3,15 +3,19 @@
 // only the highest address matters.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace vramgauge {
 
-/// The free list of one buffer without an end.
+/// The free list of one buffer without an end. It keeps what ggml's keeps, holes without a byte
+/// included: they come from tensors without elements, and keep their neighbours from being joined.
 class GraphBuffer {
  public:
-  explicit GraphBuffer(uint64_t alignment) : alignment_(alignment) {}
+  explicit GraphBuffer(uint64_t alignment) : alignment_(alignment) {
+    holes_.push_back({0, kEndless});
+  }
 
   /// Hands out the smallest hole that fits, else the space behind everything. Returns the offset.
   uint64_t allocate(uint64_t bytes);
@@ -22,15 +26,17 @@ class GraphBuffer {
   uint64_t padded(uint64_t bytes) const { return (bytes + alignment_ - 1) & ~(alignment_ - 1); }
 
  private:
+  static constexpr uint64_t kEndless = uint64_t{1} << 63;
   struct Hole {
     uint64_t offset;
     uint64_t bytes;
+    uint64_t end() const { return offset + bytes; }
   };
-  /// In order of their offsets; the space behind the last allocation is not among them.
+  void join(size_t hole);
+
+  /// In order of their offsets; the last one has no end.
   std::vector<Hole> holes_;
   uint64_t alignment_;
-  /// Where the free space without an end starts.
-  uint64_t tail_ = 0;
   uint64_t peak_ = 0;
 };
 
@@ -44,32 +50,34 @@ struct GraphNode {
   uint64_t bytes = 0;
   /// Bytes more when it lies on a GPU.
   uint64_t gpu_extra_bytes = 0;
-  /// Bytes of a copy of the part that is read through a view; 0 = all of it.
-  uint64_t view_bytes = 0;
   /// Bytes that its weight takes in a buffer of another device, when it has to be copied there.
   uint64_t weight_bytes = 0;
   uint8_t num_sources = 0;
   /// Device of its weight, or of the cache it writes; kAnywhere when neighbours decide.
   uint8_t home = kAnywhere;
-  uint8_t flags = 0;
+  uint16_t flags = 0;
 
   static constexpr uint8_t kAnywhere = 255;
   /// May take the place of a source of equal size that nothing else needs.
-  static constexpr uint8_t kInPlace = 1;
+  static constexpr uint16_t kInPlace = 1;
   /// Known before the computation: placed in front of everything, in host memory.
-  static constexpr uint8_t kInput = 2;
+  static constexpr uint16_t kInput = 2;
   /// Its home is fixed: its result is stored there.
-  static constexpr uint8_t kStored = 4;
+  static constexpr uint16_t kStored = 4;
   /// GPUs have no code for it.
-  static constexpr uint8_t kHostOnly = 8;
+  static constexpr uint16_t kHostOnly = 8;
   /// Large enough a batch to be worth copying its weight to a GPU.
-  static constexpr uint8_t kOffloads = 16;
+  static constexpr uint16_t kOffloads = 16;
   /// Lies outside the buffers (a cache) on the device `home`.
-  static constexpr uint8_t kExternal = 32;
+  static constexpr uint16_t kExternal = 32;
   /// Never freed.
-  static constexpr uint8_t kKept = 64;
+  static constexpr uint16_t kKept = 64;
   /// Beside kExternal: a weight that several nodes read.
-  static constexpr uint8_t kSharedWeight = 128;
+  static constexpr uint16_t kSharedWeight = 128;
+  /// A part of its only source: takes no memory, but is what another device copies.
+  static constexpr uint16_t kPart = 256;
+  /// Has a place although it has no elements.
+  static constexpr uint16_t kEmpty = 512;
 };
 
 /// Where a graph runs.

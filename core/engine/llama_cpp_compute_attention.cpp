@@ -184,8 +184,6 @@ LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x)
   Tensor base = x;
   if (mixer.fused_qkv) {
     base = multiply("attn_qkv", x, q_features + shape.k_elements + shape.v_elements, tokens_);
-    // The values are the last part of a row.
-    nodes_[base / 2].view_bytes = nodes_[base / 2].bytes - (q_features + shape.k_elements) * 4;
   } else if (mixer.output_gate) {
     base = multiply("attn_q", x, 2 * q_features, tokens_);
   }
@@ -209,7 +207,13 @@ LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x)
     const bool keys_first = model_.window_tokens != 0;
     if (keys_first) make_k();
     if (rotates_v(shape)) lazy_input(inputs.v_rotation, kRotationOfValues * kRotationOfValues * 4);
-    Tensor v = view(mixer.fused_qkv ? base : multiply("attn_v", x, shape.v_elements, tokens_));
+    Tensor v = kNone;
+    if (mixer.fused_qkv) {
+      // The values are the last part of a row.
+      v = part(base, nodes_[base / 2].bytes - (q_features + shape.k_elements) * 4);
+    } else {
+      v = view(multiply("attn_v", x, shape.v_elements, tokens_));
+    }
     v = rotate_v(shape, inputs, v, shape.v_elements);
     if (!keys_first) make_k();
     store_cached(shape, inputs, k, v, mixer.fused_qkv && !rotates_v(shape));

@@ -43,7 +43,7 @@ uint64_t LlamaCppGraph::product(uint64_t a, uint64_t b) {
   return 0;
 }
 
-LlamaCppGraph::Tensor LlamaCppGraph::add(uint64_t elements, uint8_t flags,
+LlamaCppGraph::Tensor LlamaCppGraph::add(uint64_t elements, uint16_t flags,
                                          std::initializer_list<Tensor> sources, Weight weight,
                                          uint64_t rows) {
   GraphNode node;
@@ -63,6 +63,13 @@ LlamaCppGraph::Tensor LlamaCppGraph::input(uint64_t bytes) {
   const Tensor tensor = add(0, GraphNode::kInput, {});
   nodes_.back().bytes = product(bytes, 1);
   return tensor;
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::part(Tensor whole, uint64_t bytes) {
+  if (!has_gpus()) return view(whole);
+  const Tensor made = add(0, GraphNode::kPart, {whole});
+  nodes_.back().bytes = bytes;
+  return view(made);
 }
 
 /// A cache matters only where another device may read it.
@@ -167,6 +174,8 @@ LlamaCppGraph::Tensor LlamaCppGraph::embed() {
     const Tensor rows = add(product(tokens_, hidden_), 0, {positions()}, {host, 0}, 0);
     x = add(product(tokens_, hidden_), GraphNode::kInPlace, {x, rows});
   }
+  if (is(LlamaCppGraphRules::kScalesEmbedding))
+    x = add(product(tokens_, hidden_), GraphNode::kInPlace, {x});
   return x;
 }
 
@@ -209,7 +218,7 @@ void LlamaCppGraph::build(const std::vector<uint32_t>& layers) {
 LlamaCppGraph::Tensor LlamaCppGraph::layer(bool is_last, Tensor x) {
   using Rules = LlamaCppGraphRules;
   const Layer& spec = model_.spec.layers[layer_index_];
-  const bool selects = is_last && !is(Rules::kSelectsLast) && !is(Rules::kSelectsNormed);
+  const bool selects = is_last && selects_inside();
   Tensor residual = x;
   if (spec.mixers.size() == 1) {
     if (const auto* rwkv = std::get_if<Rwkv>(&spec.mixers.front()))
@@ -252,7 +261,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::layer(bool is_last, Tensor x) {
 LlamaCppGraph::Tensor LlamaCppGraph::lone_ffn(const Ffn& ffn, bool is_last, Tensor x) {
   if (!std::holds_alternative<MoeFfn>(ffn)) recall_ahead();
   Tensor fed = feed_forward(ffn, norm("attn_norm", x, hidden_, tokens_));
-  if (is_last) {
+  if (is_last && selects_inside()) {
     rows_ = outputs_;
     fed = select(fed, hidden_);
     x = select(x, hidden_);

@@ -58,6 +58,8 @@ struct LlamaCppGraphRules {
   static constexpr uint32_t kScalesResidual = 1U << 19;
   /// Keys and queries of the delta rule are repeated for every head.
   static constexpr uint32_t kRepeatsKeys = 1U << 20;
+  /// The embedding is scaled before anything else happens.
+  static constexpr uint32_t kScalesEmbedding = 1U << 21;
   /// A norm behind the embedding.
   static constexpr uint32_t kNormsEmbedding = 1U << 18;
   /// Queries of layers without rotary embedding are scaled by position.
@@ -93,12 +95,14 @@ class LlamaCppGraph {
     uint64_t bytes = 0;
   };
 
-  Tensor add(uint64_t elements, uint8_t flags, std::initializer_list<Tensor> sources) {
+  Tensor add(uint64_t elements, uint16_t flags, std::initializer_list<Tensor> sources) {
     return add(elements, flags, sources, Weight{}, 0);
   }
-  Tensor add(uint64_t elements, uint8_t flags, std::initializer_list<Tensor> sources, Weight weight,
-             uint64_t rows);
+  Tensor add(uint64_t elements, uint16_t flags, std::initializer_list<Tensor> sources,
+             Weight weight, uint64_t rows);
   Tensor input(uint64_t bytes);
+  /// A view whose size matters when another device reads it.
+  Tensor part(Tensor whole, uint64_t bytes);
   Tensor external(uint64_t bytes, uint8_t home);
   void store(std::initializer_list<Tensor> sources, uint8_t home);
   uint64_t product(uint64_t a, uint64_t b);
@@ -172,6 +176,8 @@ class LlamaCppGraph {
   /// The first state that a layer's mixer reads; layers in front may have read it already.
   Tensor recall_first(uint64_t elements);
   void recall_ahead();
+  void keep_others(Tensor which, Tensor states, uint8_t home);
+  Tensor scan(uint64_t d_inner, uint64_t d_state, Tensor x, Tensor dt, Tensor b, Tensor c);
   Tensor lengthen(Tensor tail, Tensor x, uint64_t kept_tokens, uint64_t channels);
   void begin(const Mamba1& mixer, Tensor x);
   void begin(const Mamba2& mixer, Tensor x);
@@ -198,6 +204,10 @@ class LlamaCppGraph {
   Tensor route(const MoeFfn& ffn, Tensor x, Tensor& chosen);
 
   bool is(uint32_t flag) const { return (rules_.flags & flag) != 0; }
+  /// Output rows are selected in the last layer.
+  bool selects_inside() const {
+    return !is(LlamaCppGraphRules::kSelectsLast | LlamaCppGraphRules::kSelectsNormed);
+  }
   bool has_gpus() const { return num_gpus_ > 0; }
 
   const LlamaCppModel& model_;
@@ -237,6 +247,8 @@ class LlamaCppGraph {
   };
   Pending pending_;
   Tensor state_rows_ = kNone;
+  /// The part of it that names sequences that are not in the batch: none.
+  Tensor no_rows_ = kNone;
   /// States that were read ahead for the layer `ahead_position_`.
   static constexpr uint32_t kNowhere = UINT32_MAX;
   uint32_t ahead_position_ = kNowhere;

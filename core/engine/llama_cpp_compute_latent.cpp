@@ -92,7 +92,14 @@ LlamaCppGraph::Tensor LlamaCppGraph::latent_attention(const LatentAttention& mix
   in.q = query;
   in.cells = context_.cells;
   in.k_cache = cache_tensor(in.cells, context_.type_k, shape.k_elements);
-  in.v_cache = in.k_cache;
+  in.v_cache = has_gpus() && context_.flash_attn
+                   ? cache_tensor(in.cells, context_.type_k, shape.k_elements)
+                   : in.k_cache;
+  if (in.v_cache != in.k_cache && in.v_cache != kNone) {
+    // The view ends with the last token's values, in front of its rotary part.
+    nodes_[in.v_cache / 2].bytes -= row_bytes(context_.type_k, shape.k_elements).value_or(0) -
+                                    row_bytes(context_.type_k, latent).value_or(0);
+  }
   in.mask = is_sparse ? mask_chosen(mixer, x, compressed) : mask(full_, false);
   in.v_is_k = true;
   const Tensor attended = attend(shape, in);

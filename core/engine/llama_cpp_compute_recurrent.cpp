@@ -13,9 +13,16 @@ LlamaCppGraph::Tensor LlamaCppGraph::recall(uint64_t elements) {
   const Tensor which = lazy_input(state_rows_, product(context_.n_seq_max, 4));
   store({}, home);
   const uint64_t all = product(elements, context_.n_seq_max);
-  const Tensor state = add(all, 0, {view(which), external(product(all, 4), home)});
-  store({view(which)}, home);
+  const Tensor states = external(product(all, 4), home);
+  const Tensor state = add(all, 0, {states, view(which)});
+  keep_others(which, states, home);
   return state;
+}
+
+/// States of sequences that are not in this batch are moved; when all are, nothing is.
+void LlamaCppGraph::keep_others(Tensor which, Tensor states, uint8_t home) {
+  if (no_rows_ == kNone) no_rows_ = part(which, 0);
+  store({add(0, GraphNode::kEmpty, {states, no_rows_})}, home);
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::recall_first(uint64_t elements) {
@@ -51,8 +58,26 @@ LlamaCppGraph::Tensor LlamaCppGraph::lengthen(Tensor tail, Tensor x, uint64_t ke
                                               uint64_t channels) {
   const uint64_t tokens = tokens_ + product(kept_tokens, context_.n_seq_max);
   const Tensor made = add(product(tokens, channels), 0, {view(tail), view(x)});
-  store({view(made)}, has_gpus() ? cache_home() : 0);
+  const uint64_t skipped = tokens_ / context_.n_seq_max * 4;
+  store({part(made, product(product(tokens, channels), 4) - skipped)},
+        has_gpus() ? cache_home() : 0);
   return made;
+}
+
+/// The recurrence over a batch; one row for the rules of offloading, so that it stays with its
+/// weight.
+LlamaCppGraph::Tensor LlamaCppGraph::scan(uint64_t d_inner, uint64_t d_state, Tensor x, Tensor dt,
+                                          Tensor b, Tensor c) {
+  const uint8_t home = has_gpus() ? cache_home() : 0;
+  const Tensor which = state_rows_;
+  const uint64_t state = product(product(d_state, d_inner), context_.n_seq_max);
+  const uint64_t outputs = product(d_inner, tokens_);
+  const Tensor scanned =
+      add(outputs + state, 0, {external(product(state, 4), home), view(x), dt, b, c, view(which)},
+          weight("ssm_a", ""), 1);
+  keep_others(which, external(product(state, 4), home), home);
+  store({part(scanned, product(state, 4))}, home);
+  return scanned;
 }
 
 void LlamaCppGraph::begin(const Mamba1& mixer, Tensor x) {
@@ -61,31 +86,29 @@ void LlamaCppGraph::begin(const Mamba1& mixer, Tensor x) {
   const Tensor tail = recall_first(product(mixer.d_conv - 1, mixer.d_inner));
   const Tensor xz = multiply("ssm_in", norm_input(x), 2 * mixer.d_inner, tokens_);
   const Tensor lengthened = lengthen(tail, xz, mixer.d_conv - 1, mixer.d_inner);
-  const Tensor which = lazy_input(state_rows_, product(context_.n_seq_max, 4));
   store({}, home);
-  const Tensor convolved = add(inner, 0, {lengthened}, weight("ssm_conv1d"), tokens_);
+  const Tensor convolved = add_bias(
+      "ssm_conv1d", add(inner, 0, {lengthened}, weight("ssm_conv1d"), tokens_), inner, tokens_);
   const Tensor projected = multiply("ssm_x", convolved, mixer.dt_rank + 2 * mixer.d_state, tokens_);
   const bool norms = mixer.has_inner_norms;
   Tensor dt = view(projected);
   if (norms) dt = norm("ssm_dt_norm", dt, mixer.dt_rank, tokens_);
   dt = multiply("ssm_dt", dt, mixer.d_inner, tokens_);
-  Tensor b = view(projected);
-  Tensor c = view(projected);
+  // B and C are parts of a row: the rest of the last row is not theirs.
+  const uint64_t all = nodes_[projected / 2].bytes;
+  Tensor b = part(projected, all - 4 * (mixer.dt_rank + mixer.d_state));
+  Tensor c = part(projected, all - 4 * (mixer.dt_rank + mixer.d_state));
   if (norms) b = norm("ssm_b_norm", b, mixer.d_state, tokens_);
   if (norms) c = norm("ssm_c_norm", c, mixer.d_state, tokens_);
-  const uint64_t state = product(product(mixer.d_state, mixer.d_inner), context_.n_seq_max);
-  const Tensor scanned =
-      add(inner + state, 0, {view(convolved), dt, b, c, view(which)}, weight("ssm_a", ""), tokens_);
-  store({view(which)}, home);
-  store({view(scanned)}, home);
-  pending_ = {xz, convolved, scanned};
+  pending_ = {xz, convolved, scan(mixer.d_inner, mixer.d_state, convolved, dt, b, c)};
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::finish(const Mamba1& mixer) {
   const uint64_t inner = product(mixer.d_inner, tokens_);
   const Tensor gate = add(inner, 0, {view(pending_.gate)});
   const Tensor skip = add(inner, GraphNode::kInPlace, {pending_.x}, weight("ssm_d", ""), tokens_);
-  const Tensor sum = add(inner, GraphNode::kInPlace, {view(pending_.result), skip});
+  const Tensor sum =
+      add(inner, GraphNode::kInPlace, {part(pending_.result, product(inner, 4)), skip});
   return view(multiply("ssm_out", add(inner, 0, {gate, sum}), hidden_, tokens_));
 }
 
@@ -97,17 +120,14 @@ void LlamaCppGraph::begin(const Mamba2& mixer, Tensor x) {
   const Tensor projected =
       multiply("ssm_in", norm_input(x), d_inner + channels + mixer.num_heads, tokens_);
   const Tensor lengthened = lengthen(tail, projected, mixer.d_conv - 1, channels);
-  const Tensor which = lazy_input(state_rows_, product(context_.n_seq_max, 4));
   store({}, home);
+  const uint64_t all_channels = product(channels, tokens_);
   const Tensor convolved =
-      add(product(channels, tokens_), 0, {lengthened}, weight("ssm_conv1d"), tokens_);
-  const Tensor dt = add(product(mixer.num_heads, tokens_), 0, {view(projected)});
-  const uint64_t state = product(product(mixer.d_state, d_inner), context_.n_seq_max);
-  const Tensor scanned = add(product(d_inner, tokens_) + state, 0,
-                             {view(convolved), dt, view(which)}, weight("ssm_a", ""), tokens_);
-  store({view(which)}, home);
-  store({view(scanned)}, home);
-  pending_ = {projected, convolved, scanned};
+      add_bias("ssm_conv1d", add(all_channels, 0, {lengthened}, weight("ssm_conv1d"), tokens_),
+               all_channels, tokens_);
+  const uint64_t heads = product(mixer.num_heads, tokens_);
+  const Tensor dt = add_bias("ssm_dt", add(heads, 0, {view(projected)}), heads, tokens_);
+  pending_ = {projected, convolved, scan(d_inner, mixer.d_state, convolved, dt, kNone, kNone)};
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::finish(const Mamba2& mixer) {
@@ -116,7 +136,8 @@ LlamaCppGraph::Tensor LlamaCppGraph::finish(const Mamba2& mixer) {
   const Tensor gate = add(inner, 0, {view(pending_.gate)});
   const Tensor skip =
       add(inner, GraphNode::kInPlace, {view(pending_.x)}, weight("ssm_d", ""), tokens_);
-  const Tensor sum = add(inner, GraphNode::kInPlace, {view(pending_.result), skip});
+  const Tensor sum =
+      add(inner, GraphNode::kInPlace, {part(pending_.result, product(inner, 4)), skip});
   Tensor y = add(inner, 0, {gate, sum});
   if (mixer.has_gated_norm) y = norm("ssm_norm", view(y), d_inner, tokens_);
   return view(multiply("ssm_out", view(y), hidden_, tokens_));
@@ -171,14 +192,15 @@ void LlamaCppGraph::begin(const GatedDelta& mixer, Tensor x) {
   }
   const Tensor result = add(product(values, tokens_) + product(state_elements, context_.n_seq_max),
                             0, {q, k, view(convolved), decay, beta, view(state)});
-  store({view(result)}, home);
+  store({part(result, product(product(state_elements, context_.n_seq_max), 4))}, home);
   pending_ = {gate, x, result};
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::finish(const GatedDelta& mixer) {
   const uint64_t values = mixer.num_v_heads * mixer.v_head_dim;
   const uint64_t elements = product(values, tokens_);
-  const Tensor normed = norm("ssm_norm", view(pending_.result), values, tokens_);
+  const Tensor normed =
+      norm("ssm_norm", part(pending_.result, product(elements, 4)), values, tokens_);
   const Tensor z = pending_.gate != kNone ? add(elements, 0, {view(pending_.gate)})
                                           : multiply("attn_gate", pending_.x, values, tokens_);
   const Tensor gate = add(elements, GraphNode::kInPlace, {view(z)});

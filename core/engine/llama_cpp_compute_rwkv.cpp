@@ -54,9 +54,9 @@ LlamaCppGraph::Tensor LlamaCppGraph::rwkv_layer(const Rwkv& mixer, const Ffn& ff
   const Tensor kk_a = add(elements, in_place, {kk, view(a)});
   const Tensor result = add(elements + product(product(hidden_, mixer.head_dim), sequences), 0,
                             {view(r), view(w), view(k), view(v), negative, kk_a, view(state)});
-  store({view(result)}, home);
+  store({part(result, product(product(product(hidden_, mixer.head_dim), sequences), 4))}, home);
 
-  const Tensor spread = add(elements, 0, {view(result)});
+  const Tensor spread = add(elements, 0, {part(result, product(elements, 4))});
   const Tensor centred = add(elements, in_place, {view(spread)}, weight("time_mix_ln"), tokens_);
   const Tensor kr = add(elements, in_place, {view(k), view(r)}, weight("time_mix_r_k"), tokens_);
   const Tensor summed = add(product(mixer.num_heads, tokens_), 0, {kr});
