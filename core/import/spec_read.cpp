@@ -139,6 +139,8 @@ class Expander {
 
   void expand(const StoredRow& row, const std::string& path, StoredModel& stored) {
     check(row.tensor, path, stored.container);
+    if (!is_template(row.tensor.name, !row.layers.empty()))
+      inconsistent(path + "/name", "name", "layers", "{} stands for the layer, once, as a part");
     const uint64_t cost = kTensorCost + row.tensor.name.size() + 8 * row.tensor.dims.size();
     if (row.layers.empty() && take(1, cost, path)) stored.tensors.push_back(row.tensor);
     if (row.layers.size() % 2 != 0) {
@@ -150,6 +152,15 @@ class Expander {
       for (uint64_t layer = 0; layer < row.layers[i + 1]; ++layer)
         stored.tensors.push_back(in_layer(row.tensor, row.layers[i] + layer));
     }
+  }
+
+  /// A whole part of the name, and only one, stands for the layer.
+  static bool is_template(std::string_view name, bool has_layers) {
+    const auto at = name.find("{}");
+    if (at == std::string_view::npos) return true;
+    const std::string_view rest = name.substr(at + 2);
+    return has_layers && at > 0 && name[at - 1] == '.' && (rest.empty() || rest.front() == '.') &&
+           rest.find("{}") == std::string_view::npos;
   }
 
   static StoredWeight in_layer(StoredWeight tensor, uint64_t layer) {

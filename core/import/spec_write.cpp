@@ -31,10 +31,14 @@ std::optional<LayerTable> table_of(std::vector<Layer> layers) {
   return table;
 }
 
-/// The name with "{}" for the number of the layer; as it is where no part of it is that number.
+/// The name with "{}" for the number of the layer; as it is where no part of it is that number. A
+/// file that has the sign itself gets another one: names are for people.
 std::string template_of(const StoredWeight& tensor) {
   const std::string number = std::to_string(tensor.layer);
-  const std::string& name = tensor.name;
+  std::string name = tensor.name;
+  for (auto at = name.find("{}"); at != std::string::npos; at = name.find("{}"))
+    name.replace(at, 2, "()");
+  if (tensor.layer < 0) return name;
   for (auto at = name.find(number); at != std::string::npos; at = name.find(number, at + 1)) {
     const auto end = at + number.size();
     const bool is_part = at > 0 && name[at - 1] == '.' && (end == name.size() || name[end] == '.');
@@ -59,14 +63,16 @@ StoredTable table_of(const StoredModel& stored) {
                    [](const auto& a, const auto& b) { return a.layer < b.layer; });
   StoredTable table{stored.container, stored.architecture, {}};
   std::map<std::string, uint64_t> known;
-  for (StoredWeight& tensor : tensors) {
+  for (const StoredWeight& tensor : tensors) {
     StoredRow row{tensor, {}};
-    row.tensor.name = tensor.layer < 0 ? tensor.name : template_of(tensor);
-    const bool is_shared = row.tensor.name != tensor.name;
-    const std::string key = json::write(Fields::written(row)) + (is_shared ? "" : tensor.name);
-    const auto [found, is_new] = known.emplace(key, table.rows.size());
+    row.tensor.name = template_of(tensor);
+    if (tensor.layer < 0) {
+      table.rows.push_back(std::move(row));
+      continue;
+    }
+    const auto [found, is_new] =
+        known.emplace(json::write(Fields::written(row)), table.rows.size());
     if (is_new) table.rows.push_back(std::move(row));
-    if (tensor.layer < 0) continue;
     add_layer(table.rows[index_of(found->second)].layers, static_cast<uint64_t>(tensor.layer));
   }
   return table;

@@ -46,7 +46,7 @@ class Filler {
   }
   template <typename... T>
   void fill(std::variant<T...>& value) {
-    std::visit([this](auto& one) { fill(one); }, value);
+    std::visit([this](auto& one) { this->fill(one); }, value);
   }
   void fill(std::monostate& /*none*/) {}
   void fill(Diagnostics& /*list*/) {}
@@ -288,6 +288,11 @@ TEST(SpecJson, HostileTextsAreRefusedByName) {
        ErrorCode::value_overflow, "/stored/tensors/0"},
       {with_members(R"(,"stored":{"tensors":[{"name":"x","type":"F16","dims":[8],"layers":[0]}]})"),
        ErrorCode::model_inconsistent, "/stored/tensors/0/layers"},
+      {with_members(R"(,"stored":{"tensors":[{"name":"x.{}","type":"F16","dims":[8]}]})"),
+       ErrorCode::model_inconsistent, "/stored/tensors/0/name"},
+      {with_members(R"(,"stored":{"tensors":[{"name":"x.{}.{}","type":"F16","dims":[8],)"
+                    R"("layers":[0,2]}]})"),
+       ErrorCode::model_inconsistent, "/stored/tensors/0/name"},
       {with_members(R"(,"quantization":{"method":"x"})"), ErrorCode::model_inconsistent,
        "/quantization"},
       {with_members(R"(,"quantization":{"schemes":[{}],"scheme_of":[3]})"),
