@@ -15,10 +15,14 @@ constexpr uint64_t kMaxRequests = 1'000'000;
 constexpr Bytes kLargeCard = GiB(70);
 constexpr Bytes kHugeCard = GiB(160);
 constexpr uint64_t kHopper = 90;
+/// Compute capabilities of Blackwell cards without data-centre links, and of what came with them.
+constexpr uint64_t kConsumerBlackwell = 110;
 /// The first engine splits prompts into chunks from that length on.
 constexpr uint64_t kUnchunkedTokens = 32768;
 /// Share of the weights that loading may differ by, per mille.
 constexpr uint64_t kWeightsBandPerMille = 5;
+/// The same when the format is only known by name.
+constexpr uint64_t kNamedWeightsBandPerMille = 60;
 
 tl::unexpected<Diagnostics> overflow() {
   return fail(ErrorCode::value_overflow, {}, {{"what", std::string_view("the memory needed")}});
@@ -29,8 +33,19 @@ uint64_t by_card(const VllmCardDefaults& defaults, const VllmDevice& device) {
   return device.total < kHugeCard ? defaults.large : defaults.huge;
 }
 
+/// Cards of data centres, whose ranks share memory of their own.
+bool is_linked(const VllmDevice& device) {
+  return device.capability >= kHopper && device.capability < kConsumerBlackwell;
+}
+
+const BandedDecimal& outside_gib(const VllmInputs& inputs, const VllmProfile& profile) {
+  if (inputs.plan.tensor_ranks * inputs.plan.pipeline_stages == 1) return profile.outside_one_gib;
+  return is_linked(inputs.device) ? profile.outside_parallel_gib : profile.outside_unlinked_gib;
+}
+
 const BandedDecimal& non_torch_gib(const VllmInputs& inputs, const VllmProfile& profile) {
   const VllmNonTorch& all = profile.non_torch;
+  if (inputs.plan.tensor_ranks >= 2 && !is_linked(inputs.device)) return all.unlinked_gib;
   if (inputs.plan.tensor_ranks >= 4) return all.four_gib;
   if (inputs.plan.tensor_ranks >= 2) return all.two_gib;
   if (inputs.device.is_rocm) return all.rocm_gib;
@@ -100,6 +115,7 @@ class Estimator {
     out_.max_num_batched_tokens = flags_.max_num_batched_tokens;
     out_.max_num_seqs = flags_.max_num_seqs;
     if (auto budget = set_budget(); !budget) return fail(budget.error());
+    if (auto outside = set_outside(); !outside) return fail(outside.error());
     VllmKvSettings settings = inputs_.cache;
     settings.max_num_batched_tokens = flags_.max_num_batched_tokens;
     auto plan = vllm_kv_plan(*inputs_.spec, inputs_.plan, settings, profile_.kv);
@@ -131,7 +147,9 @@ class Estimator {
   Banded weights(uint64_t stage) const {
     const CheckedU64 loaded = checked(inputs_.stage_weights[index_of(stage)].allocated);
     if (inputs_.weights_basis == Basis::exact) return {loaded, loaded, loaded};
-    const CheckedU64 band = scaled(loaded, kWeightsBandPerMille, 1000);
+    const uint64_t per_mille =
+        inputs_.weights_basis == Basis::assumed ? kNamedWeightsBandPerMille : kWeightsBandPerMille;
+    const CheckedU64 band = scaled(loaded, per_mille, 1000);
     return {loaded, loaded - band, loaded + band};
   }
 
@@ -141,11 +159,14 @@ class Estimator {
     return counts ? (*counts)[index_of(stage)] : 0;
   }
 
+  Banded graphs(uint64_t stage) const {
+    const uint64_t sizes = flags_.is_eager ? 0 : captured_sizes(flags_);
+    return times(CheckedU64(kMiB) * layers_on(stage) * sizes, profile_.graph_layer_mib);
+  }
+
   Banded runtime(uint64_t stage) const {
     Banded sum = times(kGiB, non_torch_gib(inputs_, profile_));
-    if (profile_.deducts_graphs && !flags_.is_eager)
-      sum += times(CheckedU64(kMiB) * layers_on(stage) * captured_sizes(flags_),
-                   profile_.graph_layer_mib);
+    if (profile_.deducts_graphs) sum += graphs(stage);
     return sum;
   }
 
@@ -242,6 +263,24 @@ class Estimator {
     return size(&VllmStage::pool_most, out_.pool_most);
   }
 
+  /// Memory that the budget leaves out.
+  Result<void> set_outside() {
+    Banded sum = times(kGiB, outside_gib(inputs_, profile_));
+    if (!profile_.deducts_graphs) sum += graphs(0);
+    const auto outside = total_of(sum, Basis::measured);
+    if (!outside) return fail(outside.error());
+    out_.outside = *outside;
+    return {};
+  }
+
+  /// Whether the card holds the budget and what is outside it.
+  bool has_room(Bytes outside) const {
+    const CheckedU64 all =
+        checked(out_.requested) + checked(outside) + checked(inputs_.device.held_by_others);
+    return flags_.kv_cache_memory.has_value() ||
+           all.value_or(UINT64_MAX) <= inputs_.device.total.count();
+  }
+
   bool serves(const VllmKvPool& pool) const {
     return pool.refusal == VllmRefusal::none && !out_.lacks_free_memory &&
            workload_blocks().value_or(UINT64_MAX) <= pool.num_blocks;
@@ -258,9 +297,10 @@ class Estimator {
       verdict.needed = devices[i].total.bytes;
       verdict.usable = devices[i].usable;
     }
-    verdict.state = serves(out_.pool_least) ? VerdictState::fits
-                    : serves(out_.pool)     ? VerdictState::tight
-                                            : VerdictState::does_not_fit;
+    const bool is_certain = serves(out_.pool_least) && has_room(out_.outside.high);
+    verdict.state = is_certain          ? VerdictState::fits
+                    : serves(out_.pool) ? VerdictState::tight
+                                        : VerdictState::does_not_fit;
   }
 
   void set_answers() {

@@ -81,6 +81,8 @@ struct VllmEstimate {
   VllmKvPool pool_most;
   /// utilisation x total, or the total with kv_cache_memory.
   Bytes requested;
+  /// What a device holds beside that: the context, libraries, graphs that are not in the budget.
+  Total outside;
   uint64_t max_num_batched_tokens = 0;
   uint64_t max_num_seqs = 0;
   /// The engine refuses because less is free than requested.
@@ -95,8 +97,8 @@ VllmFlags vllm_default_flags(VllmFlags flags, const VllmDevice& device, const Vl
 Bytes vllm_bytes_per_token(const VllmKvPlan& plan, uint64_t stage);
 
 /// Weights, peak and pool of every stage. The verdict compares with the workload and with one
-/// request of max_model_len: it fits when the least pool holds both, is tight when only the
-/// estimate or the most does. Errors: those of the parts.
+/// request of max_model_len: it fits when the least pool holds both and the card the most of what
+/// is outside the budget, and is tight when only the estimate does. Errors: those of the parts.
 Result<VllmEstimate> estimate_vllm(const VllmInputs& inputs, const VllmProfile& profile);
 
 }  // namespace vramgauge

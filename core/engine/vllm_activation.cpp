@@ -18,11 +18,6 @@ constexpr uint64_t kThree = 3;
 constexpr uint64_t kMostContextRows = 65536;
 constexpr uint64_t kContextLengths = 8;
 constexpr uint64_t kContextBlocks = 4;
-/// A vision block's streams with queries, keys and values and the attention's output; and the same
-/// with queries and keys rotated in fp32.
-constexpr uint64_t kVisionStreams = 7;
-constexpr uint64_t kRotaryVisionStreams = 14;
-
 enum class Bound { low, value, high };
 
 Decimal pick(const BandedDecimal& constant, Bound bound) {
@@ -131,9 +126,11 @@ class Run {
   }
 
   CheckedU64 forward(Bound bound) const {
-    const CheckedU64 per_token = stream() * kStreams + max(widths_.ffn, widths_.mixer);
-    const CheckedU64 run =
-        max(bytes(tokens() * per_token), bytes(tokens() * stream() * kStreams + widths_.fixed));
+    // The first engine embeds multimodal prompts beforehand.
+    const bool has_embeddings = profile_.is_first_engine && load_.encoder.tokens != 0;
+    const CheckedU64 streams = stream() * (has_embeddings ? kStreams + 1 : kStreams);
+    const CheckedU64 widest = max(tokens() * max(widths_.ffn, widths_.mixer), widths_.fixed);
+    const CheckedU64 run = bytes(tokens() * streams + widest);
     return run + common(bound) + encoder_left();
   }
 
@@ -154,9 +151,7 @@ class Run {
     const VllmEncoderItem& item = load_.encoder;
     const CheckedU64 ffn = CheckedU64(item.hidden_size) * kThree +
                            CheckedU64(item.intermediate_size) * (item.is_gated ? kThree : kTwo);
-    const CheckedU64 attention =
-        CheckedU64(item.hidden_size) * (item.is_rotary ? kRotaryVisionStreams : kVisionStreams);
-    const CheckedU64 widest = max(ffn, attention);
+    const CheckedU64 widest = max(ffn, CheckedU64(item.hidden_size) * item.streams);
     return bytes(items() * item.patches * widest) + encoder_left();
   }
 

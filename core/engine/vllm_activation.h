@@ -23,7 +23,8 @@ struct VllmEncoderItem {
   uint64_t hidden_size = 0;
   uint64_t intermediate_size = 0;
   bool is_gated = false;
-  bool is_rotary = false;
+  /// Widest attention of a block, in hidden sizes.
+  uint64_t streams = 0;
 };
 
 /// The item of a configuration's vision tower, of no tokens when it has none; nothing for a tower

@@ -19,22 +19,29 @@ struct ImageRule {
   /// A token ends each row.
   bool has_row_breaks = false;
   bool is_gated = false;
-  /// Positions turn queries and keys, in fp32.
-  bool is_rotary = true;
+  uint64_t streams = 7;
 };
+
+/// Widths of a block's attention in hidden sizes: the stream and its normed copy, queries, keys and
+/// values, output and projection; with queries and keys turned in fp32 (4) into results as wide (4)
+/// and copies of the three (Qwen2.5-VL on 0.9.2: 16.0); with a kernel that turns them in place
+/// (vllm issue 52872: 13).
+constexpr uint64_t kPlainStreams = 7;
+constexpr uint64_t kTurnedStreams = 16;
+constexpr uint64_t kKernelStreams = 13;
 
 /// Qwen's largest image is 16,384 tokens of four patches (max_pixels of their processors).
 constexpr uint64_t kQwenPatches = 65536;
 constexpr std::array<ImageRule, 9> kImageRules = {{
-    {"siglip_vision_model", 0, 1, false, false, false},
-    {"pixtral", 0, 1, true, true},
-    {"qwen2_vl", kQwenPatches, 2},
-    {"qwen2_5_vl", kQwenPatches, 2, false, true},
-    {"qwen3_vl", kQwenPatches, 2},
-    {"qwen3_vl_moe", kQwenPatches, 2},
-    {"qwen3_5", kQwenPatches, 2},
-    {"qwen3_5_moe", kQwenPatches, 2},
-    {"qwen3_8", kQwenPatches, 2},
+    {"siglip_vision_model", 0, 1, false, false, kPlainStreams},
+    {"pixtral", 0, 1, true, true, kTurnedStreams},
+    {"qwen2_vl", kQwenPatches, 2, false, false, kTurnedStreams},
+    {"qwen2_5_vl", kQwenPatches, 2, false, true, kTurnedStreams},
+    {"qwen3_vl", kQwenPatches, 2, false, false, kKernelStreams},
+    {"qwen3_vl_moe", kQwenPatches, 2, false, false, kKernelStreams},
+    {"qwen3_5", kQwenPatches, 2, false, false, kKernelStreams},
+    {"qwen3_5_moe", kQwenPatches, 2, false, false, kKernelStreams},
+    {"qwen3_8", kQwenPatches, 2, false, false, kKernelStreams},
 }};
 
 uint64_t number(const json::Value& object, std::string_view key, uint64_t fallback) {
@@ -78,7 +85,7 @@ std::optional<VllmEncoderItem> vllm_encoder_item(const json::Value& config) {
   VllmEncoderItem item;
   add_widths(item, *vision);
   item.is_gated = rule->is_gated;
-  item.is_rotary = rule->is_rotary;
+  item.streams = rule->streams;
   const uint64_t merge = std::max<uint64_t>(
       number(*vision, "spatial_merge_size", number(config, "spatial_merge_size", 1)), 1);
   if (rule->most_patches != 0) {

@@ -1,5 +1,7 @@
 #include "engine/vllm_profile.h"
 
+#include <algorithm>
+
 namespace vramgauge {
 namespace {
 
@@ -90,17 +92,22 @@ Result<VllmProfile> vllm_profile(const json::Value& entry, uint64_t version, boo
                             constants.whole("huge_card_batched_tokens")};
   const uint64_t large_requests = constants.whole("large_card_requests");
   profile.requests = {constants.whole("small_card_requests"), large_requests, large_requests};
-  profile.sampler_logit_bytes = constants.banded("sampler_logit_bytes");
+  // The first engine kept its own sampler beside V1.
+  profile.sampler_logit_bytes =
+      Constants(entry, profile.is_first_engine ? std::min(version, kFirstV1 - 1) : version, errors)
+          .banded("sampler_logit_bytes");
   profile.has_sampler_rows = constants.is_on("sampler_row_buffer");
   profile.profile_extra_gib = constants.banded("profile_extra_gib");
   profile.keeps_expert_workspace = constants.is_on("expert_workspace_kept");
-  profile.non_torch = {constants.banded("non_torch_one_gib"), constants.banded("non_torch_two_gib"),
-                       constants.banded("non_torch_four_gib"),
-                       constants.banded("non_torch_pipeline_gib"),
-                       constants.banded("non_torch_rocm_gib")};
+  profile.non_torch = {
+      constants.banded("non_torch_one_gib"),  constants.banded("non_torch_two_gib"),
+      constants.banded("non_torch_four_gib"), constants.banded("non_torch_pipeline_gib"),
+      constants.banded("non_torch_rocm_gib"), constants.banded("non_torch_unlinked_gib")};
   profile.deducts_graphs = constants.is_on("graphs_deducted");
   profile.graph_layer_mib = constants.banded("graph_layer_mib");
-  profile.graph_pool_gib = constants.banded("graph_pool_gib");
+  profile.outside_one_gib = constants.banded("outside_one_gib");
+  profile.outside_parallel_gib = constants.banded("outside_parallel_gib");
+  profile.outside_unlinked_gib = constants.banded("outside_unlinked_gib");
   if (!errors.empty()) return fail(std::move(errors));
   return profile;
 }

@@ -23,6 +23,8 @@ struct VllmNonTorch {
   /// More than one pipeline stage, without tensor parallelism.
   BandedDecimal pipeline_gib;
   BandedDecimal rocm_gib;
+  /// Several cards other than Hopper and Blackwell of data centres.
+  BandedDecimal unlinked_gib;
 };
 
 /// Defaults of flags by memory: below 70 GiB (and A100), from 70 GiB, from 160 GiB.
@@ -51,10 +53,13 @@ struct VllmProfile {
   VllmNonTorch non_torch;
   /// The estimate of the CUDA graphs' pool is taken off the cache.
   bool deducts_graphs = false;
-  /// That estimate, per layer and captured size.
+  /// The graphs' pool, per layer and captured size.
   BandedDecimal graph_layer_mib;
-  /// The pool as measured, for versions that leave it out of the budget.
-  BandedDecimal graph_pool_gib;
+  /// Taken before the engine begins to count, so beside its share of the card: one card, several,
+  /// several without links as of a data centre.
+  BandedDecimal outside_one_gib;
+  BandedDecimal outside_parallel_gib;
+  BandedDecimal outside_unlinked_gib;
 };
 
 /// Reads the constants that hold for `version` (vllm_version). Errors: json.missing_key for a

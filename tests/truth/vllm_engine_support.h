@@ -53,12 +53,17 @@ inline Bytes bytes_from_gib(double value) {
   return Bytes(static_cast<uint64_t>(value * (uint64_t{1} << 30)));
 }
 
-/// The configuration of a preset.
-inline const json::Value& preset_config(const std::string& slug) {
+/// A preset as its file says it.
+inline const json::Value& preset_document(const std::string& slug) {
   static std::map<std::string, json::Value> presets;
   if (presets.count(slug) == 0)
     presets[slug] = read_json(std::string(VRAMGAUGE_PRESET_DIR "/models/") + slug + ".json");
-  return *presets[slug].find("config");
+  return presets[slug];
+}
+
+/// The configuration of a preset.
+inline const json::Value& preset_config(const std::string& slug) {
+  return *preset_document(slug).find("config");
 }
 
 inline const ModelSpec& preset_spec(const std::string& slug) {
