@@ -87,6 +87,9 @@ class Scheduler {
       else if (device_[i] == GraphNode::kAnywhere)
         device_[i] = best_of(nodes_[i]);
     }
+    for (uint32_t i = 0; i + 1 < count; ++i) {
+      if ((nodes_[i].flags & GraphNode::kConstant) != 0) device_[i] = device_[i + 1];
+    }
     split(count);
   }
 
@@ -191,8 +194,7 @@ class Scheduler {
       }
       for (uint32_t s = 0; s < nodes_[i].num_sources; ++s) {
         const uint32_t source = nodes_[i].sources[s];
-        if (devices_.num_copies > 1 && (nodes_[source / 2].flags & GraphNode::kInput) != 0)
-          keep_input(source / 2);
+        if (devices_.num_copies > 1) keep_input(source / 2);
         if (device_[source / 2] == current) {
           // What is a part here is a view of the whole.
           if ((nodes_[source / 2].flags & GraphNode::kPart) != 0)
@@ -242,7 +244,9 @@ class Scheduler {
   }
 
   void keep_input(uint32_t input) {
-    if ((nodes_[input].flags & GraphNode::kKept) != 0) return;
+    if ((nodes_[input].flags & (GraphNode::kInput | GraphNode::kConstant | GraphNode::kKept)) !=
+        GraphNode::kInput)
+      return;
     nodes_[input].flags |= GraphNode::kKept;
     kept_.push_back(input);
   }

@@ -76,6 +76,8 @@ struct GraphNode {
   static constexpr uint16_t kSharedWeight = 128;
   /// A part of its only source: takes no memory, but is what another device copies.
   static constexpr uint16_t kPart = 256;
+  /// Beside kInput: a constant, which lies on the device of the next node.
+  static constexpr uint16_t kConstant = 1024;
   /// Has a place although it has no elements.
   static constexpr uint16_t kEmpty = 512;
 };

@@ -143,7 +143,10 @@ LlamaCppGraph::Tensor LlamaCppGraph::norm(std::string_view name, Tensor x, uint6
   const Tensor normed =
       add(elements, is(LlamaCppGraphRules::kLayerNorm) ? 0 : GraphNode::kInPlace, {x});
   if (!has_gpus() || name.empty()) return normed;
-  const Tensor scaled = add(elements, GraphNode::kInPlace, {normed}, weight(name), rows);
+  Weight place = weight(name);
+  if (shared_norm_ != kNone && name == "attn_norm") place.bytes = 0;
+  const Tensor shared = place.bytes == 0 ? shared_norm_ : kNone;
+  const Tensor scaled = add(elements, GraphNode::kInPlace, {normed, shared}, place, rows);
   return add_bias(name, scaled, elements, rows);
 }
 
@@ -273,8 +276,15 @@ LlamaCppGraph::Tensor LlamaCppGraph::lone_ffn(const Ffn& ffn, bool is_last, Tens
 LlamaCppGraph::Tensor LlamaCppGraph::double_layer(const Layer& spec, bool is_last, Tensor x) {
   const Mixer& attention = spec.mixers[std::holds_alternative<Attention>(spec.mixers[0]) ? 0 : 1];
   const Mixer& other = spec.mixers[std::holds_alternative<Attention>(spec.mixers[0]) ? 1 : 0];
+  const Weight shared = weight("attn_norm");
+  if (has_host_weights_ && shared.home == num_gpus_) {
+    // Both norms read the same copy of their weight.
+    shared_norm_ = external(shared.bytes, shared.home);
+    nodes_.back().flags |= GraphNode::kSharedWeight;
+  }
   begin_mixer(attention, x);
   begin_mixer(other, x);
+  shared_norm_ = kNone;
   recall_ahead();
   uint64_t elements = product(tokens_, hidden_);
   const Tensor attended = finish_mixer(attention);

@@ -239,6 +239,7 @@ class LlamaCppGraph {
   /// Attention's result before its projection.
   Tensor attended_ = kNone;
   Tensor normed_ = kNone;
+  Tensor shared_norm_ = kNone;
   /// What finish() goes on with.
   struct Pending {
     Tensor gate = kNone;

@@ -49,6 +49,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::mask_chosen(const LatentAttention& mixer, T
   const uint64_t chosen = product(std::min(context_.cells, indexer.top_k_tokens), tokens_);
   // A constant that each layer has for itself, placed in front of everything like an input.
   const Tensor constant = input(product(chosen, 4));
+  nodes_.back().flags |= GraphNode::kConstant;
   const Tensor zeros = add(chosen, GraphNode::kInPlace, {constant});
   if (indexer.stores_keys) chosen_ = pick_tokens(indexer, mixer.qk_rope_head_dim, x, compressed);
   const Tensor all = mask(full_, false);
@@ -92,10 +93,8 @@ LlamaCppGraph::Tensor LlamaCppGraph::latent_attention(const LatentAttention& mix
   in.q = query;
   in.cells = context_.cells;
   in.k_cache = cache_tensor(in.cells, context_.type_k, shape.k_elements);
-  in.v_cache = has_gpus() && context_.flash_attn
-                   ? cache_tensor(in.cells, context_.type_k, shape.k_elements)
-                   : in.k_cache;
-  if (in.v_cache != in.k_cache && in.v_cache != kNone) {
+  in.v_cache = cache_tensor(in.cells, context_.type_k, shape.k_elements);
+  if (in.v_cache != kNone) {
     // The view ends with the last token's values, in front of its rotary part.
     nodes_[in.v_cache / 2].bytes -= row_bytes(context_.type_k, shape.k_elements).value_or(0) -
                                     row_bytes(context_.type_k, latent).value_or(0);

@@ -127,7 +127,13 @@ void LlamaCppGraph::begin(const Mamba2& mixer, Tensor x) {
                all_channels, tokens_);
   const uint64_t heads = product(mixer.num_heads, tokens_);
   const Tensor dt = add_bias("ssm_dt", add(heads, 0, {view(projected)}), heads, tokens_);
-  pending_ = {projected, convolved, scan(d_inner, mixer.d_state, convolved, dt, kNone, kNone)};
+  // x, B and C are parts of a row: the rest of the last row is not theirs.
+  const uint64_t all = product(all_channels, 4);
+  const uint64_t group = mixer.num_groups * mixer.d_state;
+  const Tensor inner = part(convolved, all - 2 * group * 4);
+  const Tensor b = part(convolved, all - (d_inner + group) * 4);
+  const Tensor c = part(convolved, all - (d_inner + group) * 4);
+  pending_ = {projected, convolved, scan(d_inner, mixer.d_state, inner, dt, b, c)};
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::finish(const Mamba2& mixer) {

@@ -23,7 +23,8 @@ LlamaCppGraph::Tensor LlamaCppGraph::rwkv_layer(const Rwkv& mixer, const Ffn& ff
   if (position_ == 0 && is(LlamaCppGraphRules::kNormsEmbedding)) x = norm("", x, hidden_, tokens_);
 
   const Tensor normed = norm("attn_norm", view(x), hidden_, tokens_);
-  const Tensor previous = add(elements, 0, {view(shift), view(normed)});
+  const uint64_t shift_bytes = product((2 * sequences - 1) * hidden_, 4);
+  const Tensor previous = add(elements, 0, {part(shift, shift_bytes), view(normed)});
   const Tensor difference = add(elements, in_place, {previous, normed});
   const uint64_t parts = mixer.gate_rank != 0 ? 6 : 5;
   const Tensor repeated = add(product(parts, elements), 0, {difference});
@@ -74,7 +75,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::rwkv_layer(const Rwkv& mixer, const Ffn& ff
   store({view(new_shift)}, home);
 
   recall_ahead();
-  Tensor ffn_previous = view(add(elements, 0, {view(shift), view(ffn_normed)}));
+  Tensor ffn_previous = view(add(elements, 0, {part(shift, shift_bytes), view(ffn_normed)}));
   Tensor ffn_input = view(ffn_normed);
   Tensor residual = view(middle);
   if (is_last) {
