@@ -1,28 +1,9 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { test } from "node:test";
+import { assert_clean } from "./axe.mjs";
 import { browser_tests, input, open } from "./harness.mjs";
 
 const open_in = browser_tests();
-const axe_source = readFileSync(
-  createRequire(import.meta.url).resolve("axe-core/axe.min.js"),
-  "utf8",
-);
-
-async function assert_clean(page, state) {
-  // The page's policy refuses injected scripts; evaluation through the debugger is not subject to it.
-  await page.evaluate(axe_source);
-  const violations = await page.evaluate(async () => {
-    const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
-    return violations.map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes.map((node) => `${node.target.flat().join(" ")} ${node.failureSummary}`).join("\n")}`,
-    );
-  });
-  assert.deepEqual(violations, [], state);
-}
-
 for (const locale of ["en-US", "zh-CN"]) {
   for (const colorScheme of ["light", "dark"]) {
     test(`no accessibility violations: ${locale}, ${colorScheme}`, async () => {

@@ -112,6 +112,10 @@ export const field = (page, key) => page.locator(`[data-key=${key}]`);
 export const input = (page, key) => field(page, key).locator("#control");
 export const finding = (page, key) => field(page, key).locator(".finding");
 
+/** The text of everything inside, whatever components it is made of. */
+export const text_within = async (locator) =>
+  (await locator.locator("p, li").allInnerTexts()).join("\n");
+
 export async function screenshot(page, name, options = {}) {
   mkdirSync(kScreenshotDir, { recursive: true });
   await page.screenshot({ path: `${kScreenshotDir}${name}.png`, ...options });

@@ -1,6 +1,7 @@
 /** Model files for tests of the page. */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
+import { split_in_two, with_vocabulary } from "./gguf_edit.mjs";
 import { virtual_file } from "./hub_server.mjs";
 
 const kHeaders = new URL("../data/gguf_headers/", import.meta.url);
@@ -17,38 +18,30 @@ function facts(name) {
   return { tensor_bytes: value("tensor_bytes_sum"), data_bytes: value("gguf_data_bytes_aligned32") };
 }
 
+const real_header = (name) => gunzipSync(readFileSync(new URL(`${name}.gguf.head.gz`, kHeaders)));
+
 /**
  * A real header before data that is all zeros, as long as the real file. `extra_bytes` of vocabulary
  * make the header longer.
  */
 export function gguf_file(name, extra_bytes = 0) {
   const { tensor_bytes, data_bytes } = facts(name);
-  const real = gunzipSync(readFileSync(new URL(`${name}.gguf.head.gz`, kHeaders)));
+  const real = real_header(name);
   const head = extra_bytes > 0 ? with_vocabulary(real, extra_bytes) : real;
   return { head, tensor_bytes, file: virtual_file(head, head.length + data_bytes) };
 }
 
-/** Adds a list of strings as the first entry; its length is a multiple of the alignment of 32. */
-function with_vocabulary(head, bytes) {
-  const key = Buffer.from("test.vocabulary.of.some.length");
-  const kToken = 8 + 24;
-  const count = Math.ceil(bytes / kToken);
-  const start = Buffer.alloc(8 + key.length + 4 + 4 + 8);
-  start.writeBigUInt64LE(BigInt(key.length), 0);
-  key.copy(start, 8);
-  start.writeUInt32LE(9, 8 + key.length); // array
-  start.writeUInt32LE(8, 12 + key.length); // of strings
-  start.writeBigUInt64LE(BigInt(count + 1), 16 + key.length);
-  const token = Buffer.alloc(kToken, "x");
-  token.writeBigUInt64LE(24n, 0);
-  // The last one fills up to the alignment.
-  const rest = (32 - ((start.length + 8) % 32)) % 32;
-  const last = Buffer.alloc(8 + rest, "y");
-  last.writeBigUInt64LE(BigInt(rest), 0);
-  const begin = Buffer.from(head.subarray(0, 24));
-  begin.writeBigUInt64LE(begin.readBigUInt64LE(16) + 1n, 16);
-  const tokens = Buffer.alloc(kToken * count, token);
-  return Buffer.concat([begin, start, tokens, last, head.subarray(24)]);
+/** The same in two files, by name. */
+export function gguf_parts(name) {
+  const { tensor_bytes, data_bytes } = facts(name);
+  const { first, second, cut } = split_in_two(real_header(name));
+  return {
+    tensor_bytes,
+    files: {
+      [`${name}-00001-of-00002.gguf`]: virtual_file(first, first.length + cut),
+      [`${name}-00002-of-00002.gguf`]: virtual_file(second, second.length + data_bytes - cut),
+    },
+  };
 }
 
 /** A small Llama: 2 layers, all in 16 bits, in three shards. */

@@ -160,7 +160,7 @@ export class ImportBody extends StoreElement {
   readonly #on_text = (event: InputEvent): void => {
     const { value } = event.target as HTMLTextAreaElement;
     this.#begin("paste");
-    this.#take(value, undefined);
+    void this.#take(value, undefined);
   };
 
   async #read_config(file: File): Promise<void> {
@@ -173,13 +173,15 @@ export class ImportBody extends StoreElement {
       this.#refuse(page_error("page.file_too_large", "", sizes).errors);
       return;
     }
-    this.#take(await file.text(), file.name.replace(/\.json$/i, ""));
+    await this.#take(await file.text(), file.name.replace(/\.json$/i, ""));
   }
 
-  #take(text: string, name: string | undefined): void {
+  async #take(text: string, name: string | undefined): Promise<void> {
     this.text = text;
     if (text.trim() === "") return;
-    const reply = this.store.import_config(text, name);
+    const reply = await this.store.import_config(text, name);
+    // Something else has been typed or given meanwhile.
+    if (this.text !== text) return;
     if (!reply.ok) return this.#refuse(reply.errors);
     this.outcome = { kind: "taken", result: reply.result };
     this.#use(reply.result.scenario_patch);
