@@ -198,9 +198,11 @@ LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x)
   q = rotate_k(shape, inputs, q, q_features);
   if (shape.cache != LlamaCppCacheKind::none) {
     Tensor k = kNone;
+    Tensor base_k = base;
     const auto make_k = [&] {
-      k = project_heads("attn_k", "attn_k_norm", mixer.fused_qkv ? base : x, shape.num_kv_heads,
-                        shape.head_dim_k, has_norm, has_rope, mixer.fused_qkv);
+      if (!mixer.fused_qkv) base_k = multiply("attn_k", x, shape.k_elements, tokens_);
+      k = project_heads("attn_k", "attn_k_norm", base_k, shape.num_kv_heads, shape.head_dim_k,
+                        has_norm, has_rope, true);
       k = rotate_k(shape, inputs, k, shape.k_elements);
     };
     // Caches with windows write keys first.
@@ -208,7 +210,11 @@ LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x)
     if (keys_first) make_k();
     if (rotates_v(shape)) lazy_input(inputs.v_rotation, kRotationOfValues * kRotationOfValues * 4);
     Tensor v = kNone;
-    if (mixer.fused_qkv) {
+    if (is(Rules::kNormsValues)) {
+      const uint64_t elements = product(shape.v_elements, tokens_);
+      v = mixer.v_equals_k ? base_k : multiply("attn_v", x, shape.v_elements, tokens_);
+      v = add(elements, GraphNode::kInPlace, {view(v)});
+    } else if (mixer.fused_qkv) {
       // The values are the last part of a row.
       v = part(base, nodes_[base / 2].bytes - (q_features + shape.k_elements) * 4);
     } else {

@@ -58,11 +58,27 @@ LlamaCppGraph::Tensor LlamaCppGraph::route(const MoeFfn& ffn, Tensor x, Tensor& 
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::experts(const MoeFfn& ffn, Tensor x) {
+  Tensor chosen = kNone;
+  const Tensor weights = route(ffn, x, chosen);
+  Tensor sum = mix_experts(ffn, x, weights, chosen);
+  // What follows is computed only when the next layer reads it.
+  recall_ahead();
+  if (ffn.expert_hidden_size != 0 && ffn.expert_hidden_size != hidden_)
+    sum = multiply("ffn_latent_up", sum, hidden_, rows_);
+  if (ffn.shared_intermediate_size == 0) return sum;
+  Tensor shared = dense("shexp", x, ffn.shared_intermediate_size, ffn.is_gated, false);
+  if (ffn.has_shared_gate) {
+    const Tensor gate = multiply("ffn_gate_inp_shexp", x, 1, rows_);
+    shared = add(product(rows_, hidden_), GraphNode::kInPlace, {shared, gate});
+  }
+  return add(product(rows_, hidden_), GraphNode::kInPlace, {sum, shared});
+}
+
+LlamaCppGraph::Tensor LlamaCppGraph::mix_experts(const MoeFfn& ffn, Tensor x, Tensor weights,
+                                                 Tensor chosen) {
   using Rules = LlamaCppGraphRules;
   const uint64_t width = ffn.expert_hidden_size != 0 ? ffn.expert_hidden_size : hidden_;
   const uint64_t used = product(ffn.num_experts_per_tok, rows_);
-  Tensor chosen = kNone;
-  const Tensor weights = route(ffn, x, chosen);
   Tensor in = view(width != hidden_ ? multiply("ffn_latent_down", x, width, rows_) : x);
   if (is(Rules::kWeightsInputs)) {
     const Tensor repeated = add(product(used, width), 0, {in});
@@ -74,7 +90,10 @@ LlamaCppGraph::Tensor LlamaCppGraph::experts(const MoeFfn& ffn, Tensor x) {
     return add_bias(name, made, elements, rows_, view(chosen));
   };
   Tensor inner = kNone;
-  if (ffn.is_gated) {
+  if (ffn.is_gated && is(Rules::kGemma4)) {
+    const Tensor both = multiply_chosen("ffn_gate_up_exps", in, 2 * ffn.moe_intermediate_size);
+    inner = add(product(ffn.moe_intermediate_size, used), 0, {view(both), view(both)});
+  } else if (ffn.is_gated) {
     const Tensor gate = multiply_chosen("ffn_gate_exps", in, ffn.moe_intermediate_size);
     const Tensor up = multiply_chosen("ffn_up_exps", in, ffn.moe_intermediate_size);
     inner = add(product(ffn.moe_intermediate_size, used), 0, {gate, up});
@@ -82,6 +101,12 @@ LlamaCppGraph::Tensor LlamaCppGraph::experts(const MoeFfn& ffn, Tensor x) {
     inner = multiply_chosen("ffn_up_exps", in, ffn.moe_intermediate_size);
   }
   Tensor each = multiply_chosen("ffn_down_exps", inner, width);
+  if (is(Rules::kGemma4)) {
+    // A scale for each expert, repeated for every token, of which the chosen ones are picked.
+    const Tensor scales = add(product(ffn.num_experts, rows_), 0, {});
+    const Tensor picked = add(used, 0, {scales, view(chosen)});
+    each = add(product(used, width), GraphNode::kInPlace, {each, picked});
+  }
   if (!is(Rules::kWeightsInputs))
     each = add(product(used, width), GraphNode::kInPlace, {each, weights});
   const uint64_t elements = product(rows_, width);
@@ -94,16 +119,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::experts(const MoeFfn& ffn, Tensor x) {
     for (uint64_t i = 2; i < ffn.num_experts_per_tok; ++i)
       sum = add(elements, GraphNode::kInPlace, {sum, view(each)});
   }
-  // What follows is computed only when the next layer reads it.
-  recall_ahead();
-  if (width != hidden_) sum = multiply("ffn_latent_up", sum, hidden_, rows_);
-  if (ffn.shared_intermediate_size == 0) return sum;
-  Tensor shared = dense("shexp", x, ffn.shared_intermediate_size, ffn.is_gated, false);
-  if (ffn.has_shared_gate) {
-    const Tensor gate = multiply("ffn_gate_inp_shexp", x, 1, rows_);
-    shared = add(product(rows_, hidden_), GraphNode::kInPlace, {shared, gate});
-  }
-  return add(product(rows_, hidden_), GraphNode::kInPlace, {sum, shared});
+  return sum;
 }
 
 }  // namespace vramgauge

@@ -210,11 +210,14 @@ void LlamaCppGraph::head(Tensor x) {
 void LlamaCppGraph::build(const std::vector<uint32_t>& layers) {
   layers_ = &layers;
   Tensor x = embed();
+  if (is(LlamaCppGraphRules::kGemma3n | LlamaCppGraphRules::kGemma4)) embed_per_layer(x);
+  if (is(LlamaCppGraphRules::kGemma3n)) x = split_streams(x);
   for (position_ = 0; position_ < layers.size(); ++position_) {
     layer_index_ = layers[position_];
     if (has_host_weights_) find_weights(layer_index_);
     x = layer(position_ + 1 == layers.size(), x);
   }
+  if (is(LlamaCppGraphRules::kGemma3n)) x = join_streams(x);
   head(x);
 }
 
@@ -227,6 +230,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::layer(bool is_last, Tensor x) {
     if (const auto* rwkv = std::get_if<Rwkv>(&spec.mixers.front()))
       return rwkv_layer(*rwkv, spec.ffn, is_last, x);
   }
+  if (is(Rules::kGemma3n) && !spec.mixers.empty()) return gemma3n_layer(spec, x);
   if (spec.mixers.size() == 2) return double_layer(spec, is_last, x);
   if (spec.mixers.empty()) return lone_ffn(spec.ffn, is_last, x);
   const Mixer& mixer = spec.mixers.front();
@@ -254,10 +258,15 @@ LlamaCppGraph::Tensor LlamaCppGraph::layer(bool is_last, Tensor x) {
   else
     middle = add(elements, GraphNode::kInPlace, {mixed, pick(residual)});
   if (std::holds_alternative<std::monostate>(spec.ffn)) return middle;
-  Tensor fed = feed_forward(spec.ffn, norm("ffn_norm", middle, hidden_, rows_));
+  Tensor fed = is(Rules::kGemma4)
+                   ? gemma4_ffn(spec.ffn, middle)
+                   : feed_forward(spec.ffn, norm("ffn_norm", middle, hidden_, rows_));
   if (is(Rules::kPostNorms)) fed = norm("post_ffw_norm", fed, hidden_, rows_);
-  return is(Rules::kFfnResidualFirst) ? add(elements, GraphNode::kInPlace, {middle, fed})
-                                      : add(elements, GraphNode::kInPlace, {fed, middle});
+  const Tensor out = is(Rules::kFfnResidualFirst)
+                         ? add(elements, GraphNode::kInPlace, {middle, fed})
+                         : add(elements, GraphNode::kInPlace, {fed, middle});
+  if (per_layer_width_ == 0) return out;
+  return add(elements, GraphNode::kInPlace, {out, gate_slice(out)});
 }
 
 /// A layer that is only a feed-forward part (Nemotron-H).
@@ -329,23 +338,20 @@ LlamaCppGraph::Tensor LlamaCppGraph::finish_mixer(const Mixer& mixer) {
   return attended_;
 }
 
-const LlamaCppTensor* LlamaCppGraph::file_tensor(std::string_view name) const {
-  const std::string full =
-      "blk." + std::to_string(layer_index_) + "." + std::string(name) + ".weight";
+uint64_t LlamaCppGraph::file_size(std::string_view name, size_t dimension) const {
   for (const LlamaCppTensor& tensor : model_.tensors) {
-    if (tensor.name == full) return &tensor;
+    if (tensor.name == name) return tensor.dims[dimension];
   }
-  return nullptr;
+  return 0;
 }
 
-uint64_t LlamaCppGraph::file_rows(std::string_view name) const {
-  const LlamaCppTensor* tensor = file_tensor(name);
-  return tensor != nullptr ? tensor->dims[1] : 0;
+std::string LlamaCppGraph::layer_tensor(std::string_view name) const {
+  return "blk." + std::to_string(layer_index_) + "." + std::string(name) + ".weight";
 }
 
-uint64_t LlamaCppGraph::file_columns(std::string_view name) const {
-  const LlamaCppTensor* tensor = file_tensor(name);
-  return tensor != nullptr ? tensor->dims[0] : 0;
+uint8_t LlamaCppGraph::layer_home() const {
+  if (!has_gpus()) return 0;
+  return static_cast<uint8_t>(std::min<uint64_t>(placement_.layer_device[layer_index_], num_gpus_));
 }
 
 }  // namespace vramgauge

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -60,6 +61,11 @@ struct LlamaCppGraphRules {
   static constexpr uint32_t kRepeatsKeys = 1U << 20;
   /// The embedding is scaled before anything else happens.
   static constexpr uint32_t kScalesEmbedding = 1U << 21;
+  /// Values are normalised.
+  static constexpr uint32_t kNormsValues = 1U << 22;
+  /// Gemma 3n's parallel streams, and Gemma 4's experts beside a dense part.
+  static constexpr uint32_t kGemma3n = 1U << 23;
+  static constexpr uint32_t kGemma4 = 1U << 24;
   /// A norm behind the embedding.
   static constexpr uint32_t kNormsEmbedding = 1U << 18;
   /// Queries of layers without rotary embedding are scaled by position.
@@ -167,9 +173,23 @@ class LlamaCppGraph {
   void store_index_keys(const Indexer& indexer, uint64_t rope_dim, Tensor x);
   Tensor pick_tokens(const Indexer& indexer, uint64_t rope_dim, Tensor x, Tensor compressed);
   Tensor mask_chosen(const LatentAttention& mixer, Tensor x, Tensor compressed);
-  const LlamaCppTensor* file_tensor(std::string_view name) const;
-  uint64_t file_rows(std::string_view name) const;
-  uint64_t file_columns(std::string_view name) const;
+  /// A dimension of a tensor of the file; 0 when there is none of that name.
+  uint64_t file_size(std::string_view name, size_t dimension) const;
+  /// Name of a weight of this layer in the file.
+  std::string layer_tensor(std::string_view name) const;
+  uint8_t layer_home() const;
+
+  void embed_per_layer(Tensor x);
+  Tensor per_layer_inputs();
+  Tensor gate_slice(Tensor x);
+  Tensor gemma4_ffn(const Ffn& ffn, Tensor x);
+  Tensor magnitude(Tensor x, uint64_t streams);
+  Tensor match_magnitude(Tensor made, Tensor like, uint64_t streams);
+  Tensor split_streams(Tensor x);
+  Tensor join_streams(Tensor x);
+  Tensor modalities(Tensor x);
+  Tensor gemma3n_layer(const Layer& spec, Tensor x);
+  Tensor gemma3n_ffn(const Ffn& ffn, Tensor x);
 
   /// Mixers with a state: what is computed at once, and what only when its result is read.
   Tensor recall(uint64_t elements);
@@ -202,6 +222,7 @@ class LlamaCppGraph {
   Tensor dense(std::string_view suffix, Tensor x, uint64_t width, bool is_gated, bool is_fused);
   Tensor experts(const MoeFfn& ffn, Tensor x);
   Tensor route(const MoeFfn& ffn, Tensor x, Tensor& chosen);
+  Tensor mix_experts(const MoeFfn& ffn, Tensor x, Tensor weights, Tensor chosen);
 
   bool is(uint32_t flag) const { return (rules_.flags & flag) != 0; }
   /// Output rows are selected in the last layer.
@@ -259,6 +280,11 @@ class LlamaCppGraph {
   uint32_t position_ = 0;
   Tensor chosen_ = kNone;
   Tensor first_value_ = kNone;
+  Tensor per_layer_rows_ = kNone;
+  Tensor per_layer_source_ = kNone;
+  Tensor per_layer_ = kNone;
+  uint64_t per_layer_width_ = 0;
+  uint64_t streams_ = 1;
   CacheInputs indexed_;
   CacheInputs full_;
   CacheInputs windowed_;
