@@ -44,9 +44,9 @@ class WidthScan {
   Widths scan(uint64_t first, uint64_t last) {
     for (uint64_t i = first; i < last; ++i) {
       const Layer& layer = load_.spec->layers[index_of(i)];
-      std::visit([this](const auto& ffn) { add(ffn); }, layer.ffn);
+      std::visit([this](const auto& ffn) { this->add(ffn); }, layer.ffn);
       for (const Mixer& mixer : layer.mixers)
-        std::visit([this](const auto& kind) { add(kind); }, mixer);
+        std::visit([this](const auto& kind) { this->add(kind); }, mixer);
     }
     return widths_;
   }

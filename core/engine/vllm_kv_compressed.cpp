@@ -16,19 +16,19 @@ constexpr uint64_t kFloatBytes = 4;
 /// Neighbouring entries overlap at this ratio.
 constexpr uint64_t kOverlappingRatio = 4;
 
-uint64_t aligned(uint64_t bytes) {
-  return (bytes + kPageMultiple - 1) / kPageMultiple * kPageMultiple;
-}
+/// Stands for a page that cannot be counted: the sum over layers is refused.
+constexpr uint64_t kTooMany = UINT64_MAX;
+
+uint64_t aligned(CheckedU64 bytes) { return round_up(bytes, kPageMultiple).value_or(kTooMany); }
 
 /// The unfinished entry: a key and a score, in fp32, for the tokens it covers.
 VllmKvSpec compressor_state(uint64_t width, uint64_t ratio) {
-  const bool overlaps = ratio == kOverlappingRatio;
+  const uint64_t overlap = ratio == kOverlappingRatio ? 2 : 1;
   VllmKvSpec spec;
   spec.kind = VllmKvKind::sliding;
-  spec.block_tokens = overlaps ? 4 : 8;
-  spec.span_tokens = overlaps ? 2 * ratio : ratio;
-  const uint64_t row = (overlaps ? 2U : 1U) * 2U * width * kFloatBytes;
-  spec.page_bytes = aligned(spec.block_tokens * row);
+  spec.block_tokens = 8 / overlap;
+  spec.span_tokens = overlap * ratio;
+  spec.page_bytes = aligned(CheckedU64(width) * (spec.block_tokens * overlap * 2 * kFloatBytes));
   return spec;
 }
 
@@ -136,29 +136,41 @@ uint64_t tuples_on_stage(const std::vector<Family>& families, uint64_t size, uin
   return most;
 }
 
+/// The engine knows no others (models/deepseek_v4/compressor.py).
+bool is_known_ratio(uint64_t ratio) {
+  return ratio <= 1 || ratio == kOverlappingRatio || ratio == 128;
+}
+
+tl::unexpected<Diagnostics> unknown_ratio() {
+  return fail(ErrorCode::model_unsupported, {},
+              {{"what", std::string_view("vLLM's KV cache")},
+               {"reason", std::string_view("it compresses 4 or 128 tokens, no other number")}});
+}
+
 }  // namespace
 
-void add_compressed_layer(std::vector<VllmKvLayers>& list, const CompressedAttention& attention,
-                          uint64_t stage) {
+Result<void> add_compressed_layer(std::vector<VllmKvLayers>& list,
+                                  const CompressedAttention& attention, uint64_t stage) {
   const uint64_t ratio = attention.compress_ratio;
+  const std::optional<Indexer>& indexer = attention.indexer;
+  const uint64_t key_ratio = indexer ? std::max<uint64_t>(indexer->tokens_per_key, 1) : 1;
+  if (!is_known_ratio(ratio) || !is_known_ratio(key_ratio)) return unknown_ratio();
   const auto entries_page = [&](uint64_t entry_bytes, uint64_t tokens_per_entry) {
     return VllmKvSpec{VllmKvKind::full, kBlockTokens,
-                      aligned(kBlockTokens / tokens_per_entry * entry_bytes), 0};
+                      aligned(CheckedU64(entry_bytes) * (kBlockTokens / tokens_per_entry)), 0};
   };
   if (ratio != 0) add_kv_layer(list, entries_page(kEntryBytes, ratio), stage);
-  const std::optional<Indexer>& indexer = attention.indexer;
   if (indexer && indexer->stores_keys) {
     const uint64_t key_bytes = vllm_index_key_bytes(indexer->head_dim);
-    add_kv_layer(list, entries_page(key_bytes, std::max<uint64_t>(indexer->tokens_per_key, 1)),
-                 stage);
-    if (indexer->tokens_per_key > 1)
-      add_kv_layer(list, compressor_state(indexer->head_dim, indexer->tokens_per_key), stage);
+    add_kv_layer(list, entries_page(key_bytes, key_ratio), stage);
+    if (key_ratio > 1) add_kv_layer(list, compressor_state(indexer->head_dim, key_ratio), stage);
   }
   if (ratio != 0) add_kv_layer(list, compressor_state(attention.head_dim, ratio), stage);
   add_kv_layer(list,
                {VllmKvKind::sliding, kWindowBlockTokens, aligned(kWindowBlockTokens * kEntryBytes),
                 attention.window_tokens},
                stage);
+  return {};
 }
 
 Result<void> group_compressed(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {

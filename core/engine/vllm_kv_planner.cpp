@@ -105,7 +105,7 @@ class Collector {
       const auto* latent = std::get_if<LatentAttention>(&mixer);
       if (compressed != nullptr) {
         is_compressed_ = true;
-        add_compressed_layer(layers_, *compressed, stage);
+        if (auto added = add_compressed_layer(layers_, *compressed, stage); !added) return added;
       } else if (latent != nullptr && rules_.expands_latents) {
         if (auto added = add_expanded(*latent, stage); !added) return added;
       } else {
@@ -394,7 +394,8 @@ class Sizer {
 }  // namespace
 
 uint64_t vllm_index_key_bytes(uint64_t head_dim) {
-  return head_dim + (head_dim + kIndexKeyScaleElements - 1) / kIndexKeyScaleElements * 4;
+  const CheckedU64 scales = ceil_div(head_dim, kIndexKeyScaleElements);
+  return (scales * uint64_t{4} + head_dim).value_or(UINT64_MAX);
 }
 
 tl::unexpected<Diagnostics> unequal_pages(uint64_t page_bytes, uint64_t largest_bytes) {
@@ -437,6 +438,7 @@ Result<VllmKvPlan> vllm_kv_plan(const ModelSpec& spec, const ParallelPlan& plan,
   out.stage_block_bytes.resize(index_of(plan.pipeline_stages));
   std::vector<VllmKvLayers>& layers = collector.layers();
   if (layers.empty()) return out;
+  if (!are_countable(layers)) return overflow();
   Result<void> grouped;
   if (collector.is_compressed()) {
     grouped = group_compressed(layers, out);

@@ -29,9 +29,9 @@ struct VllmKvLayers {
 void add_kv_layer(std::vector<VllmKvLayers>& list, const VllmKvSpec& spec, uint64_t stage);
 
 /// Caches of DeepSeek-V4's layers, whose pages have sizes and block lengths of their own
-/// (vllm/models/deepseek_v4 and SlidingWindowMLASpec of 0.22). `list` gets full attention first.
-void add_compressed_layer(std::vector<VllmKvLayers>& list, const CompressedAttention& attention,
-                          uint64_t stage);
+/// (vllm/models/deepseek_v4 and SlidingWindowMLASpec of 0.22). Errors: model.unsupported.
+Result<void> add_compressed_layer(std::vector<VllmKvLayers>& list,
+                                  const CompressedAttention& attention, uint64_t stage);
 
 /// Groups those caches by tuples of layers with a common page
 /// (_get_kv_cache_groups_uniform_groups). Errors: model.unsupported.
