@@ -13,6 +13,7 @@ export type FailureCode =
   | "server_error"
   | "unreachable"
   | "offline"
+  | "insecure"
   | "policy_blocked"
   | "ranges_refused"
   | "wrong_range"

@@ -1,3 +1,4 @@
+import { url_of } from "./address";
 import { ImportFailure } from "./failure";
 import { refusal } from "./http_failures";
 import type { Target } from "./hub_target";
@@ -52,7 +53,7 @@ async function list_huggingface(
 /** A mirror may name the original's address there, so only the position is taken from it. */
 function next_cursor(link: string | null): string | null {
   const address = /<([^>]+)>\s*;\s*rel="?next/.exec(link ?? "")?.[1];
-  return address && URL.canParse(address) ? new URL(address).searchParams.get("cursor") : null;
+  return url_of(address ?? "")?.searchParams.get("cursor") ?? null;
 }
 
 async function list_modelscope(

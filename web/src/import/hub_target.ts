@@ -1,3 +1,4 @@
+import { decoded, url_of } from "./address";
 import { ImportFailure } from "./failure";
 
 /** Hubs differ in where they list and keep files. */
@@ -38,10 +39,9 @@ const kFileRoutes = ["tree", "blob", "resolve", "raw"];
 
 /** The address of a hub as the user wrote it, in normal form. */
 export function parse_base(text: string): string {
-  const address = /^https?:\/\//i.test(text.trim()) ? text.trim() : `https://${text.trim()}`;
-  if (!URL.canParse(address) || text.trim() === "")
-    throw new ImportFailure("bad_base", { text: text.trim() });
-  const url = new URL(address);
+  const given = text.trim();
+  const url = given === "" ? null : url_of(/^https?:\/\//i.test(given) ? given : `https://${given}`);
+  if (!url) throw new ImportFailure("bad_base", { text: given });
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
@@ -58,8 +58,8 @@ export function parse_target(text: string, base: string): Target {
 }
 
 function parse_address(text: string, base: string): Target {
-  if (!URL.canParse(text)) throw new ImportFailure("bad_name", { text });
-  const url = new URL(text);
+  const url = url_of(text);
+  if (!url) throw new ImportFailure("bad_name", { text });
   url.host = kOtherNames[url.host] ?? url.host;
   const inside = `${url.origin}${url.pathname}`.startsWith(`${base}/`);
   const root = inside ? base : url.origin;
@@ -111,12 +111,4 @@ function file_place([route = "", ...rest]: string[]): { revision: string; path: 
 
 function style_of(base: string): HubStyle {
   return /(^|\.)modelscope\.(cn|ai)$/.test(new URL(base).hostname) ? "modelscope" : "huggingface";
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

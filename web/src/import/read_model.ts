@@ -33,11 +33,14 @@ export async function read_model(
   on_progress: (progress: Progress) => void,
 ): Promise<Envelope<ReadResult>> {
   const stopped = new AbortController();
-  const either = AbortSignal.any([signal, stopped.signal]);
+  const stop = (): void => stopped.abort();
+  signal.addEventListener("abort", stop);
+  if (signal.aborted) stop();
   try {
-    return await new Feeding(reader, sources, either, on_progress).run(name);
+    return await new Feeding(reader, sources, stopped.signal, on_progress).run(name);
   } finally {
-    stopped.abort();
+    signal.removeEventListener("abort", stop);
+    stop();
     for (const source of sources) source.close();
   }
 }

@@ -1,3 +1,4 @@
+import { decoded } from "./address";
 import { ImportFailure } from "./failure";
 
 /** How long a server may say nothing, ms. */
@@ -102,18 +103,19 @@ export class Request {
 /** Server and file of an address, for messages. */
 export function place(url: string): { host: string; file: string } {
   const { host, pathname } = new URL(url);
-  return { host, file: decodeURIComponent(pathname.slice(pathname.lastIndexOf("/") + 1)) };
+  return { host, file: decoded(pathname.slice(pathname.lastIndexOf("/") + 1)) };
 }
 
 /** A browser does not say why a request came to nothing, save where the page's own policy forbade it. */
 async function unreachable(url: string): Promise<ImportFailure> {
   // The report of a violation is a task of its own, after the one that failed.
   await new Promise((done) => setTimeout(done, 20));
-  const { origin } = new URL(url);
+  const { origin, protocol } = new URL(url);
   const { host } = place(url);
   if (policy_violations.some((blocked) => blocked.startsWith(origin)))
     return new ImportFailure("policy_blocked", { host });
-  return globalThis.navigator?.onLine === false
-    ? new ImportFailure("offline", { host })
-    : new ImportFailure("unreachable", { host, origin: globalThis.location?.origin ?? "" });
+  if (globalThis.navigator?.onLine === false) return new ImportFailure("offline", { host });
+  return protocol === "http:" && globalThis.location?.protocol === "https:"
+    ? new ImportFailure("insecure", { host })
+    : new ImportFailure("unreachable", { host });
 }

@@ -102,7 +102,13 @@ export class ImportBody extends StoreElement {
   }
 
   #status(origin: Origin): TemplateResult {
-    return html`<div id="status-${origin}" class="status" role="status" tabindex="-1">
+    return html`<div
+      id="status-${origin}"
+      class="status"
+      role="status"
+      tabindex="-1"
+      aria-busy=${this.origin === origin && this.outcome.kind === "reading"}
+    >
       ${
         this.origin === origin
           ? html`<vg-import-status

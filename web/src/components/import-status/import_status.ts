@@ -99,9 +99,11 @@ export class ImportStatus extends StoreElement {
 
   #taken(result: ReadResult, extent: string[]): TemplateResult {
     const name = result.name || t("model.custom_unnamed");
-    const facts = [...this.#facts(result), ...extent].map((fact) => fact.replaceAll(" ", "\u00a0"));
+    const facts = [...this.#facts(result), ...extent];
     return html`<p class="taken">${t("reading.taken", { name })}</p>
-      <p class="hint">${facts.join(" · ")}</p>`;
+      <p class="hint">
+        ${facts.map((fact, index) => html`${index > 0 ? " · " : ""}<span class="fact">${fact}</span>`)}
+      </p>`;
   }
 
   #facts(result: ReadResult): string[] {

@@ -45,6 +45,9 @@ export const status_styles = css`
   .hint {
     color: var(--ink-2);
   }
+  .fact {
+    white-space: nowrap;
+  }
   .findings {
     display: grid;
     gap: 4px;
