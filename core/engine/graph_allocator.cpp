@@ -49,6 +49,9 @@ void GraphBuffer::release(uint64_t offset, uint64_t bytes) {
 
 namespace {
 
+/// GGML_SCHED_MAX_SPLIT_INPUTS: tensors that are copied for one part of a graph.
+constexpr size_t kMaxPartCopies = 30;
+
 /// Something that happens in order: a node is computed, or a copy of a tensor is made on a device.
 struct Step {
   uint32_t node;
@@ -162,6 +165,17 @@ class Scheduler {
     return false;
   }
 
+  /// Reads something that the device does not have yet.
+  bool needs_copy(uint32_t i) const {
+    const GraphNode& node = nodes_[i];
+    for (uint32_t s = 0; s < node.num_sources; ++s) {
+      const uint32_t source = node.sources[s] / 2;
+      if (device_[source] == device_[i]) continue;
+      if (copies_[static_cast<size_t>(source) * (host_ + 1U) + device_[i]] == 0) return true;
+    }
+    return false;
+  }
+
   bool copies_weight(uint32_t i) const {
     const GraphNode& node = nodes_[i];
     return node.weight_bytes != 0 && node.home != GraphNode::kAnywhere &&
@@ -183,7 +197,8 @@ class Scheduler {
     };
     for (uint32_t i = 0; i < count; ++i) {
       if (is_source_only(nodes_[i])) continue;
-      if (device_[i] != current || (!copies.empty() && starts_part(i))) {
+      if (device_[i] != current || (!copies.empty() && starts_part(i)) ||
+          (copies.size() >= kMaxPartCopies && needs_copy(i))) {
         flush();
         current = device_[i];
       }
@@ -194,7 +209,7 @@ class Scheduler {
       }
       for (uint32_t s = 0; s < nodes_[i].num_sources; ++s) {
         const uint32_t source = nodes_[i].sources[s];
-        if (devices_.num_copies > 1) keep_input(source / 2);
+        if (devices_.num_copies > 1 && (source & 1U) == 0) keep_input(source / 2);
         if (device_[source / 2] == current) {
           // What is a part here is a view of the whole.
           if ((nodes_[source / 2].flags & GraphNode::kPart) != 0)

@@ -108,8 +108,9 @@ LlamaCppGraph::Tensor LlamaCppGraph::attend_fused(const LlamaCppLayer& shape, co
   const bool on_gpu = cuda_attends(shape.head_dim_k, shape.head_dim_v, shape.num_heads,
                                    shape.num_kv_heads, context_.type_k, context_.type_v);
   const uint64_t result = product(product(shape.head_dim_v, shape.num_heads), tokens_);
+  const Tensor masked = mask_of(in);
   const Tensor made = add(result, on_gpu ? 0 : GraphNode::kHostOnly,
-                          {view(in.q), in.k_cache, in.v_cache, in.mask, sinks});
+                          {view(in.q), in.k_cache, in.v_cache, masked, sinks});
   if (!on_gpu || !has_gpus()) return made;
   // CUDA converts a quantised cache into F16 behind the result.
   const auto pad = [](uint64_t bytes) { return (bytes + 127) / 128 * 128; };
@@ -134,7 +135,8 @@ LlamaCppGraph::Tensor LlamaCppGraph::attend(const LlamaCppLayer& shape, const At
   }
   const uint64_t all_scores = product(product(in.cells, tokens_), shape.num_heads);
   const Tensor scores = add(all_scores, 0, {in.k_cache, view(in.q)});
-  const Tensor weights = add(all_scores, GraphNode::kInPlace, {scores, in.mask}, in.sinks, tokens_);
+  const Tensor masked = mask_of(in);
+  const Tensor weights = add(all_scores, GraphNode::kInPlace, {scores, masked}, in.sinks, tokens_);
   return add(product(product(shape.head_dim_v, shape.num_heads), tokens_), 0, {values, weights});
 }
 

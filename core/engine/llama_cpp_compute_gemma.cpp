@@ -31,9 +31,13 @@ void LlamaCppGraph::embed_per_layer(Tensor x) {
 LlamaCppGraph::Tensor LlamaCppGraph::per_layer_inputs() {
   if (per_layer_ != kNone) return per_layer_;
   const uint64_t elements = product(product(per_layer_width_, model_.num_layers), tokens_);
-  const Weight beside_first{layer_home(), 0};
-  const Tensor projected = add(elements, 0, {per_layer_source_}, beside_first, tokens_);
-  const Tensor normed = add(elements, kInPlace, {view(projected)});
+  const Tensor projected =
+      add(elements, 0, {per_layer_source_}, lone_weight("per_layer_model_proj.weight"), tokens_);
+  Tensor normed = add(elements, kInPlace, {view(projected)});
+  if (has_gpus()) {
+    normed = add(elements, kInPlace, {normed}, lone_weight("per_layer_proj_norm.weight"),
+                 product(tokens_, model_.num_layers));
+  }
   const Tensor sum = add(elements, kInPlace, {normed, view(per_layer_rows_)});
   per_layer_ = add(elements, 0, {view(sum)});
   return per_layer_;
@@ -85,8 +89,11 @@ LlamaCppGraph::Tensor LlamaCppGraph::split_streams(Tensor x) {
   const uint64_t others = file_size("altup_proj.weight", 2);
   streams_ = others + 1;
   const uint64_t elements = product(product(others, hidden_), tokens_);
+  // The embedding is scaled here, when it is first read.
+  x = add(product(tokens_, hidden_), kInPlace, {x});
+  per_layer_source_ = x;
   const Tensor repeated = add(elements, 0, {x});
-  const Tensor projected = add(elements, 0, {repeated}, {layer_home(), 0}, tokens_);
+  const Tensor projected = add(elements, 0, {repeated}, lone_weight("altup_proj.weight"), tokens_);
   const Tensor made = match_magnitude(projected, x, others);
   return add(product(product(streams_, hidden_), tokens_), 0, {x, made});
 }
@@ -94,9 +101,8 @@ LlamaCppGraph::Tensor LlamaCppGraph::split_streams(Tensor x) {
 LlamaCppGraph::Tensor LlamaCppGraph::join_streams(Tensor x) {
   const uint64_t others = streams_ - 1;
   const uint64_t elements = product(hidden_, tokens_);
-  const Weight beside_output{
-      static_cast<uint8_t>(std::min<uint64_t>(placement_.output_device, num_gpus_)), 0};
-  const Tensor projected = add(product(others, elements), 0, {view(x)}, beside_output, tokens_);
+  const Tensor projected = add(product(others, elements), 0, {view(x)},
+                               lone_weight("altup_unembd_proj.weight"), tokens_);
   const Tensor made = match_magnitude(projected, view(x), others);
   Tensor sum = add(elements, 0, {view(x), view(made)});
   for (uint64_t i = 1; i < others; ++i)

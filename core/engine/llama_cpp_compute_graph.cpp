@@ -31,7 +31,11 @@ LlamaCppGraph::LlamaCppGraph(const LlamaCppModel& model, const LlamaCppContext& 
   const auto on_host = [](uint64_t device) { return device == LlamaCppPlacement::kHost; };
   for (size_t i = 0; i < model.weights.size(); ++i) {
     const LlamaCppWeight& weight = model.weights[i];
-    if (weight.place == LlamaCppPlace::every_layer) rope_factor_bytes_ = weight.gpu_bytes;
+    if (weight.place == LlamaCppPlace::every_layer ||
+        weight.place == LlamaCppPlace::every_full_layer) {
+      rope_factor_bytes_ = weight.gpu_bytes;
+      has_factors_in_windows_ = weight.place == LlamaCppPlace::every_layer;
+    }
     has_host_weights_ |= weight.place != LlamaCppPlace::host && on_host(placement.weight_device[i]);
   }
 }
@@ -124,6 +128,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::add_bias(std::string_view name, Tensor x, u
 LlamaCppGraph::Tensor LlamaCppGraph::rope_factors() {
   if (!has_host_weights_ || rope_factor_bytes_ == 0) return kNone;
   if (placement_.layer_device[layer_index_] != LlamaCppPlacement::kHost) return kNone;
+  if (model_.layers[layer_index_].is_windowed && !has_factors_in_windows_) return kNone;
   if (rope_factors_ == kNone) {
     rope_factors_ = external(rope_factor_bytes_, static_cast<uint8_t>(num_gpus_));
     nodes_[rope_factors_ / 2].flags |= GraphNode::kSharedWeight;
@@ -349,9 +354,15 @@ std::string LlamaCppGraph::layer_tensor(std::string_view name) const {
   return "blk." + std::to_string(layer_index_) + "." + std::string(name) + ".weight";
 }
 
-uint8_t LlamaCppGraph::layer_home() const {
-  if (!has_gpus()) return 0;
-  return static_cast<uint8_t>(std::min<uint64_t>(placement_.layer_device[layer_index_], num_gpus_));
+LlamaCppGraph::Weight LlamaCppGraph::lone_weight(std::string_view name) const {
+  if (!has_gpus()) return {0, 0};
+  for (size_t i = 0; i < model_.weights.size(); ++i) {
+    const LlamaCppWeight& weight = model_.weights[i];
+    if (model_.tensors[weight.tensor].name != name) continue;
+    const uint64_t device = std::min<uint64_t>(placement_.weight_device[i], num_gpus_);
+    return {static_cast<uint8_t>(device), weight.gpu_bytes};
+  }
+  return {};
 }
 
 }  // namespace vramgauge

@@ -160,6 +160,10 @@ class LlamaCppGraph {
     Tensor k_cache = kNone;
     Tensor v_cache = kNone;
     Tensor mask = kNone;
+    /// With an indexer, what the mask is made from; it is made when it is read.
+    const LatentAttention* sparse = nullptr;
+    Tensor x = kNone;
+    Tensor compressed = kNone;
     uint64_t cells = 0;
     Weight sinks;
     /// Values are the first part of the keys.
@@ -177,7 +181,8 @@ class LlamaCppGraph {
   uint64_t file_size(std::string_view name, size_t dimension) const;
   /// Name of a weight of this layer in the file.
   std::string layer_tensor(std::string_view name) const;
-  uint8_t layer_home() const;
+  /// A weight that belongs to no layer, by its full name.
+  Weight lone_weight(std::string_view name) const;
 
   void embed_per_layer(Tensor x);
   Tensor per_layer_inputs();
@@ -217,6 +222,7 @@ class LlamaCppGraph {
   Tensor cache_tensor(uint64_t cells, GgmlType type, uint64_t elements);
   Tensor attend(const LlamaCppLayer& shape, const Attended& in);
   Tensor attend_fused(const LlamaCppLayer& shape, const Attended& in);
+  Tensor mask_of(const Attended& in);
 
   Tensor feed_forward(const Ffn& ffn, Tensor x);
   Tensor dense(std::string_view suffix, Tensor x, uint64_t width, bool is_gated, bool is_fused);
@@ -255,6 +261,8 @@ class LlamaCppGraph {
   Tensor attention_scale_ = kNone;
   Tensor rope_factors_ = kNone;
   uint64_t rope_factor_bytes_ = 0;
+  /// Windowed layers read them as well.
+  bool has_factors_in_windows_ = true;
   /// Of the attention whose output is not projected yet.
   Tensor attention_gate_ = kNone;
   /// Attention's result before its projection.

@@ -12,8 +12,9 @@ void LlamaCppGraph::store_index_keys(const Indexer& indexer, uint64_t rope_dim, 
   lazy_input(indexed_.k_rotation, product(indexer.head_dim * indexer.head_dim, 4));
   const Tensor raw = multiply("indexer.attn_k", x, indexer.head_dim, tokens_);
   const Tensor centred = add(keys, 0, {raw});
-  const Tensor normed =
+  const Tensor scaled =
       add(keys, GraphNode::kInPlace, {centred}, weight("indexer.k_norm"), tokens_);
+  const Tensor normed = add_bias("indexer.k_norm", scaled, keys, tokens_);
   const Tensor rotated =
       add(product(rope_dim, tokens_), GraphNode::kInPlace, {view(normed), positions()});
   const Tensor joined = add(keys, 0, {rotated, view(normed)});
@@ -63,6 +64,11 @@ LlamaCppGraph::Tensor LlamaCppGraph::mask_chosen(const LatentAttention& mixer, T
   return made;
 }
 
+LlamaCppGraph::Tensor LlamaCppGraph::mask_of(const Attended& in) {
+  if (in.sparse != nullptr) return mask_chosen(*in.sparse, in.x, in.compressed);
+  return in.mask != kNone ? in.mask : mask(full_, false);
+}
+
 LlamaCppGraph::Tensor LlamaCppGraph::latent_attention(const LatentAttention& mixer, Tensor x) {
   const LlamaCppLayer& shape = model_.layers[layer_index_];
   const uint64_t head_k = mixer.qk_nope_head_dim + mixer.qk_rope_head_dim;
@@ -99,7 +105,11 @@ LlamaCppGraph::Tensor LlamaCppGraph::latent_attention(const LatentAttention& mix
     nodes_[in.v_cache / 2].bytes -= row_bytes(context_.type_k, shape.k_elements).value_or(0) -
                                     row_bytes(context_.type_k, latent).value_or(0);
   }
-  in.mask = is_sparse ? mask_chosen(mixer, x, compressed) : mask(full_, false);
+  if (is_sparse) {
+    in.sparse = &mixer;
+    in.x = x;
+    in.compressed = compressed;
+  }
   in.v_is_k = true;
   const Tensor attended = attend(shape, in);
   const uint64_t result = product(heads * mixer.v_head_dim, tokens_);

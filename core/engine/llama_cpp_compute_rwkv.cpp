@@ -23,8 +23,9 @@ LlamaCppGraph::Tensor LlamaCppGraph::rwkv_layer(const Rwkv& mixer, const Ffn& ff
   if (position_ == 0 && is(LlamaCppGraphRules::kNormsEmbedding)) x = norm("", x, hidden_, tokens_);
 
   const Tensor normed = norm("attn_norm", view(x), hidden_, tokens_);
+  const uint64_t all_but_last = product(elements - hidden_, 4);
   const uint64_t shift_bytes = product((2 * sequences - 1) * hidden_, 4);
-  const Tensor previous = add(elements, 0, {part(shift, shift_bytes), view(normed)});
+  const Tensor previous = add(elements, 0, {part(shift, shift_bytes), part(normed, all_but_last)});
   const Tensor difference = add(elements, in_place, {previous, normed});
   const uint64_t parts = mixer.gate_rank != 0 ? 6 : 5;
   const Tensor repeated = add(product(parts, elements), 0, {difference});
@@ -75,8 +76,9 @@ LlamaCppGraph::Tensor LlamaCppGraph::rwkv_layer(const Rwkv& mixer, const Ffn& ff
   store({view(new_shift)}, home);
 
   recall_ahead();
-  Tensor ffn_previous = view(add(elements, 0, {part(shift, shift_bytes), view(ffn_normed)}));
-  Tensor ffn_input = view(ffn_normed);
+  Tensor ffn_previous =
+      view(add(elements, 0, {part(shift, shift_bytes), part(ffn_normed, all_but_last)}));
+  Tensor ffn_input = part(ffn_normed, product(elements, 4));
   Tensor residual = view(middle);
   if (is_last) {
     rows_ = outputs_;
