@@ -103,7 +103,9 @@ LlamaCppGraph::Tensor LlamaCppGraph::mix_experts(const MoeFfn& ffn, Tensor x, Te
   Tensor each = multiply_chosen("ffn_down_exps", inner, width);
   if (is(Rules::kGemma4)) {
     // A scale for each expert, repeated for every token, of which the chosen ones are picked.
-    const Tensor scales = add(product(ffn.num_experts, rows_), 0, {});
+    const Weight place = weight("ffn_down_exps", ".scale");
+    const Tensor scale = external(product(ffn.num_experts, 4), place.home);
+    const Tensor scales = add(product(ffn.num_experts, rows_), 0, {scale});
     const Tensor picked = add(used, 0, {scales, view(chosen)});
     each = add(product(used, width), GraphNode::kInPlace, {each, picked});
   }

@@ -47,7 +47,8 @@ LlamaCppGraph::Tensor LlamaCppGraph::per_layer_inputs() {
 LlamaCppGraph::Tensor LlamaCppGraph::gate_slice(Tensor x) {
   const uint64_t elements = product(per_layer_width_, tokens_);
   const Tensor gate = multiply("inp_gate", x, per_layer_width_, tokens_);
-  const Tensor gated = add(elements, kInPlace, {gate, view(per_layer_inputs())});
+  const Tensor gated =
+      add(elements, kInPlace, {gate, part(per_layer_inputs(), product(elements, 4))});
   return norm("post_norm", multiply("proj", gated, hidden_, tokens_), hidden_, tokens_);
 }
 
@@ -56,7 +57,9 @@ LlamaCppGraph::Tensor LlamaCppGraph::gemma4_ffn(const Ffn& ffn, Tensor x) {
   if (moe == nullptr) return feed_forward(ffn, norm("ffn_norm", x, hidden_, rows_));
   // The router reads a norm of its own; dense and routed parts run side by side.
   const uint64_t elements = product(hidden_, rows_);
-  const Tensor router = norm("ffn_gate_inp.scale", x, hidden_, rows_);
+  Tensor router = add(elements, kInPlace, {x});
+  if (has_gpus())
+    router = add(elements, kInPlace, {router}, weight("ffn_gate_inp", ".scale"), rows_);
   Tensor chosen = kNone;
   const Tensor weights = route(*moe, router, chosen);
   const Tensor routed =
@@ -111,10 +114,30 @@ LlamaCppGraph::Tensor LlamaCppGraph::join_streams(Tensor x) {
   return select(sum, hidden_);
 }
 
+/// The one copy of a weight that several nodes read; none when it lies where they run.
+LlamaCppGraph::Tensor LlamaCppGraph::share(SharedWeight& slot, Weight& place) {
+  if (!has_host_weights_ || place.home != num_gpus_) return kNone;
+  if (slot.layer != layer_index_ || slot.tensor == kNone) {
+    slot = {layer_index_, external(place.bytes, place.home)};
+    nodes_.back().flags |= GraphNode::kSharedWeight;
+  }
+  place.bytes = 0;
+  return slot.tensor;
+}
+
 /// How much each stream takes from the others.
 LlamaCppGraph::Tensor LlamaCppGraph::modalities(Tensor x) {
-  const Tensor normed = norm("altup_router_norm", x, hidden_, tokens_);
-  return multiply("altup_router", normed, streams_, tokens_);
+  // A layer does this twice, with one copy of each weight.
+  const uint64_t elements = product(hidden_, tokens_);
+  Tensor normed = add(elements, kInPlace, {x});
+  if (has_gpus()) {
+    Weight place = weight("altup_router_norm");
+    const Tensor shared = share(router_norm_, place);
+    normed = add(elements, kInPlace, {normed, shared}, place, tokens_);
+  }
+  Weight place = weight("altup_router");
+  const Tensor shared = share(router_, place);
+  return add(product(streams_, tokens_), 0, {shared, normed}, place, tokens_);
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::gemma3n_layer(const Layer& spec, Tensor x) {

@@ -88,8 +88,14 @@ void LlamaCppGraph::store(std::initializer_list<Tensor> sources, uint8_t home) {
   add(0, GraphNode::kStored, sources, {home, 0}, 0);
 }
 
+/// The cache lies beside its layer; a layer without one reads that of an earlier layer.
 uint8_t LlamaCppGraph::cache_home() const {
-  const uint64_t device = placement_.cache_device(layer_index_);
+  uint64_t owner = layer_index_;
+  for (const Mixer& mixer : model_.spec.layers[layer_index_].mixers) {
+    const auto* attention = std::get_if<Attention>(&mixer);
+    if (attention != nullptr && attention->cache_shared_with) owner = *attention->cache_shared_with;
+  }
+  const uint64_t device = placement_.cache_device(owner);
   return static_cast<uint8_t>(std::min<uint64_t>(device, num_gpus_));
 }
 
@@ -149,8 +155,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::norm(std::string_view name, Tensor x, uint6
       add(elements, is(LlamaCppGraphRules::kLayerNorm) ? 0 : GraphNode::kInPlace, {x});
   if (!has_gpus() || name.empty()) return normed;
   Weight place = weight(name);
-  if (shared_norm_ != kNone && name == "attn_norm") place.bytes = 0;
-  const Tensor shared = place.bytes == 0 ? shared_norm_ : kNone;
+  const Tensor shared = shares_norm_ ? share(shared_norm_, place) : kNone;
   const Tensor scaled = add(elements, GraphNode::kInPlace, {normed, shared}, place, rows);
   return add_bias(name, scaled, elements, rows);
 }
@@ -267,11 +272,12 @@ LlamaCppGraph::Tensor LlamaCppGraph::layer(bool is_last, Tensor x) {
                    ? gemma4_ffn(spec.ffn, middle)
                    : feed_forward(spec.ffn, norm("ffn_norm", middle, hidden_, rows_));
   if (is(Rules::kPostNorms)) fed = norm("post_ffw_norm", fed, hidden_, rows_);
-  const Tensor out = is(Rules::kFfnResidualFirst)
-                         ? add(elements, GraphNode::kInPlace, {middle, fed})
-                         : add(elements, GraphNode::kInPlace, {fed, middle});
-  if (per_layer_width_ == 0) return out;
-  return add(elements, GraphNode::kInPlace, {out, gate_slice(out)});
+  Tensor out = is(Rules::kFfnResidualFirst) ? add(elements, GraphNode::kInPlace, {middle, fed})
+                                            : add(elements, GraphNode::kInPlace, {fed, middle});
+  if (per_layer_width_ != 0) out = add(elements, GraphNode::kInPlace, {out, gate_slice(out)});
+  if (is(Rules::kGemma4) && has_gpus())
+    out = add(elements, GraphNode::kInPlace, {out}, weight("layer_output_scale"), rows_);
+  return out;
 }
 
 /// A layer that is only a feed-forward part (Nemotron-H).
@@ -290,15 +296,11 @@ LlamaCppGraph::Tensor LlamaCppGraph::lone_ffn(const Ffn& ffn, bool is_last, Tens
 LlamaCppGraph::Tensor LlamaCppGraph::double_layer(const Layer& spec, bool is_last, Tensor x) {
   const Mixer& attention = spec.mixers[std::holds_alternative<Attention>(spec.mixers[0]) ? 0 : 1];
   const Mixer& other = spec.mixers[std::holds_alternative<Attention>(spec.mixers[0]) ? 1 : 0];
-  const Weight shared = weight("attn_norm");
-  if (has_host_weights_ && shared.home == num_gpus_) {
-    // Both norms read the same copy of their weight.
-    shared_norm_ = external(shared.bytes, shared.home);
-    nodes_.back().flags |= GraphNode::kSharedWeight;
-  }
+  // Both norms read the same copy of their weight.
+  shares_norm_ = true;
   begin_mixer(attention, x);
   begin_mixer(other, x);
-  shared_norm_ = kNone;
+  shares_norm_ = false;
   recall_ahead();
   uint64_t elements = product(tokens_, hidden_);
   const Tensor attended = finish_mixer(attention);

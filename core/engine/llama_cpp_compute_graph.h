@@ -193,6 +193,11 @@ class LlamaCppGraph {
   Tensor split_streams(Tensor x);
   Tensor join_streams(Tensor x);
   Tensor modalities(Tensor x);
+  struct SharedWeight {
+    uint32_t layer = 0;
+    Tensor tensor = kNone;
+  };
+  Tensor share(SharedWeight& slot, Weight& place);
   Tensor gemma3n_layer(const Layer& spec, Tensor x);
   Tensor gemma3n_ffn(const Ffn& ffn, Tensor x);
 
@@ -268,7 +273,10 @@ class LlamaCppGraph {
   /// Attention's result before its projection.
   Tensor attended_ = kNone;
   Tensor normed_ = kNone;
-  Tensor shared_norm_ = kNone;
+  bool shares_norm_ = false;
+  SharedWeight shared_norm_;
+  SharedWeight router_norm_;
+  SharedWeight router_;
   /// What finish() goes on with.
   struct Pending {
     Tensor gate = kNone;
