@@ -146,6 +146,14 @@ const Architecture* find_architecture(std::string_view name) {
   return found == end ? nullptr : found;
 }
 
+const Architecture* find_architecture_of(std::string_view model_type) {
+  const Architecture* end = std::end(kArchitectures);
+  const Architecture* found =
+      std::find_if(std::begin(kArchitectures), end,
+                   [model_type](const Architecture& row) { return row.model_type == model_type; });
+  return found == end ? nullptr : found;
+}
+
 bool is_encoder(std::string_view name) {
   return std::find(std::begin(kEncoders), std::end(kEncoders), name) != std::end(kEncoders);
 }

@@ -35,6 +35,8 @@ struct Architecture {
 
 /// Null for an unknown architecture.
 const Architecture* find_architecture(std::string_view name);
+/// The first architecture that is converted from this model_type; null when there is none.
+const Architecture* find_architecture_of(std::string_view model_type);
 /// True for architectures that generate nothing.
 bool is_encoder(std::string_view name);
 
