@@ -67,6 +67,31 @@ TEST(LlamaCppTruth, EveryBufferIsExact) {
   expect_exact("kv_detail", 14'539);
 }
 
+// What is asked of compute buffers: a median error of at most 0.1 %, 8 % for nine rows of ten,
+// never under by more than 15 %; a band that holds 99 % of rows and is at most 10 % wide in the
+// median.
+TEST(LlamaCppTruth, ComputeBuffers) {
+  const QuantityScore score = score_of("compute_bytes");
+  const std::string text = scores_text({score});
+  EXPECT_EQ(score.rows, 13'021U);
+  EXPECT_EQ(score.unpredicted, 0U) << text;
+  EXPECT_LE(score.median_pct, 0.1) << text;
+  EXPECT_LE(score.p90_pct, 8) << text;
+  EXPECT_LE(score.under_pct, 15) << text;
+  EXPECT_GE(score.band_pct, 99) << text;
+  EXPECT_LE(score.band_width_pct, 10) << text;
+}
+
+TEST(LlamaCppTruth, EverythingTogether) {
+  const QuantityScore score = score_of("total_bytes");
+  const std::string text = scores_text({score});
+  EXPECT_EQ(score.rows, 13'021U);
+  EXPECT_EQ(score.unpredicted, 0U) << text;
+  EXPECT_LE(score.median_pct, 0.05) << text;
+  EXPECT_LE(score.p99_pct, 2) << text;
+  EXPECT_LE(score.max_pct, 5) << text;
+}
+
 TEST(LlamaCppTruth, RefusalsAreTheEnginesOwn) { expect_exact("refused", 272); }
 
 }  // namespace
