@@ -5,6 +5,7 @@
 
 #include "engine/graph_allocator.h"
 #include "engine/llama_cpp_compute_graph.h"
+#include "engine/llama_cpp_compute_layers.h"
 
 namespace vramgauge {
 namespace {
@@ -67,10 +68,8 @@ std::optional<LlamaCppCompute> llama_cpp_compute(const LlamaCppModel& model,
   const LlamaCppGraphRules* rules = llama_cpp_graph_rules(model.architecture);
   if (rules == nullptr) return std::nullopt;
   LlamaCppGraph graph(model, context, placement, num_gpus, *rules);
-  std::vector<uint32_t> layers;
-  for (uint32_t i = 0; i < model.num_layers; ++i)
-    layers.push_back(i);
-  graph.build(layers);
+  graph.build(llama_cpp_compute_layers(model, placement, num_gpus, graph.has_host_weights(),
+                                       graph.attends_on_host()));
   if (graph.has_overflowed()) return std::nullopt;
   GraphDevices devices;
   devices.num_gpus = num_gpus;

@@ -99,6 +99,16 @@ LlamaCppGraph::Tensor LlamaCppGraph::project_heads(std::string_view name,
   return made;
 }
 
+bool LlamaCppGraph::attends_on_host() const {
+  if (!has_gpus() || !context_.flash_attn) return false;
+  return std::any_of(model_.layers.begin(), model_.layers.end(),
+                     [this](const LlamaCppLayer& layer) {
+                       return layer.num_heads != 0 &&
+                              !cuda_attends(layer.head_dim_k, layer.head_dim_v, layer.num_heads,
+                                            layer.num_kv_heads, context_.type_k, context_.type_v);
+                     });
+}
+
 LlamaCppGraph::Tensor LlamaCppGraph::attend_fused(const LlamaCppLayer& shape, const Attended& in) {
   Tensor sinks = kNone;
   if (in.sinks.home == num_gpus_ && in.sinks.bytes != 0) {

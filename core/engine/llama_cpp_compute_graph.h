@@ -88,6 +88,10 @@ class LlamaCppGraph {
   const std::vector<GraphNode>& nodes() const { return nodes_; }
   /// A size was beyond what can be computed with.
   bool has_overflowed() const { return has_overflowed_; }
+  /// Some weights are in host memory although there are GPUs.
+  bool has_host_weights() const { return has_host_weights_; }
+  /// The GPUs have no code for the attention of some layer.
+  bool attends_on_host() const;
 
  private:
   /// A tensor: index of its node x 2, + 1 for a view of it.
