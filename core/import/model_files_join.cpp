@@ -354,6 +354,9 @@ void append_located(Diagnostics& to, const File& file, uint64_t num_files,
 }
 
 Result<ImportedFiles> join(std::vector<File> files, const json::Value* class_defaults) {
+  // So that a model is the same in whatever order its files were given.
+  std::sort(files.begin(), files.end(),
+            [](const File& a, const File& b) { return a.name < b.name; });
   Chosen chosen;
   const Present present = present_in(files);
   for (File& file : files)

@@ -6,6 +6,7 @@
 
 #include "api/session.h"
 #include "catalogue_data.h"
+#include "model_files.h"
 #include "text.h"
 #include "units/json.h"
 
@@ -39,10 +40,19 @@ std::optional<std::string> read_input(const std::string& path) {
   return text;
 }
 
+bool write_file(const std::string& path, std::string_view text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) return false;
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return std::fclose(file) == 0 && is_written;
+}
+
 /// A session over the catalogue inside the program.
 class Program {
  public:
-  Program() { session_.load_catalogue(unpack_catalogue()); }
+  Program() : catalogue_(unpack_catalogue()) { session_.load_catalogue(catalogue_); }
+
+  const std::string& catalogue() const { return catalogue_; }
 
   std::string call_text(const std::string& method, const json::Value& request) {
     return session_.call(method, json::write(request));
@@ -57,6 +67,7 @@ class Program {
   }
 
  private:
+  std::string catalogue_;
   api::Session session_;
 };
 
@@ -86,6 +97,34 @@ void merge(json::Value& target, const json::Value& source) {
     target.set(member.key, member.value);
 }
 
+/// The envelope of a model's files, or an exit code.
+std::optional<json::Value> read_files(const Program& program, const std::vector<std::string>& files,
+                                      int& exit_code) {
+  const ReadModel read = read_model(files, program.catalogue());
+  if (!read.unreadable.empty()) {
+    exit_code = usage("cannot read " + read.unreadable);
+    return std::nullopt;
+  }
+  json::Limits limits;
+  limits.max_bytes = kMaxInputBytes;
+  return json::parse(read.envelope, limits).value_or(json::Value());
+}
+
+/// Puts what a model's files say into a scenario; false with an exit code when they say nothing.
+bool add_model_files(const Program& program, const std::vector<std::string>& files,
+                     json::Value& scenario, int& exit_code) {
+  const std::optional<json::Value> envelope = read_files(program, files, exit_code);
+  if (!envelope) return false;
+  exit_code = kCannotTell;
+  // The estimate repeats the warnings of the model that it is given.
+  if (is_ok(*envelope)) {
+    merge(scenario, *envelope->find("result")->find("scenario_patch"));
+    return true;
+  }
+  report(*envelope);
+  return false;
+}
+
 /// The scenario as given, or an exit code.
 std::optional<json::Value> read_scenario(Program& program, const ScenarioSource& source,
                                          int& exit_code) {
@@ -110,6 +149,9 @@ std::optional<json::Value> read_scenario(Program& program, const ScenarioSource&
     }
     merge(scenario, *parsed);
   }
+  if (!source.model_files.empty() &&
+      !add_model_files(program, source.model_files, scenario, exit_code))
+    return std::nullopt;
   for (const auto& [key, value] : source.fields)
     scenario.set(key, json::Value::string(value));
   if (!source.config_file.empty()) {
@@ -171,14 +213,18 @@ int run_catalogue(const std::string& kind, const std::string& query, const std::
   return finish(program.call("catalogue", request), as_json, catalogue_text);
 }
 
-int run_import(const std::string& file, bool as_json) {
-  const std::optional<std::string> text = read_input(file);
-  if (!text) return usage("cannot read " + file);
+int run_import(const std::vector<std::string>& files, const std::string& spec_file, bool as_json) {
   Program program;
-  json::Value request = request_with("text", json::Value::string(*text));
-  request.set("name",
-              json::Value::string(file == "-" ? "" : file.substr(file.find_last_of('/') + 1)));
-  return finish(program.call("import", request), as_json, model_text);
+  int exit_code = kDone;
+  const std::optional<json::Value> envelope = read_files(program, files, exit_code);
+  if (!envelope) return exit_code;
+  const json::Value* result = is_ok(*envelope) ? envelope->find("result") : nullptr;
+  if (result != nullptr && !spec_file.empty()) {
+    const json::Value* spec = result->find("scenario_patch")->find("model_config");
+    if (!write_file(spec_file, *spec->as_string() + "\n"))
+      return usage("cannot write " + spec_file);
+  }
+  return finish(*envelope, as_json, model_text);
 }
 
 int run_call(const std::string& method, const std::string& request) {

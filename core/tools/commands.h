@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace vramgauge::tools {
 
@@ -18,6 +19,8 @@ struct ScenarioSource {
   std::string file;
   /// File with the model's config.json, or - for standard input.
   std::string config_file;
+  /// The model's own files, or a folder of them.
+  std::vector<std::string> model_files;
   /// Field values by key, as typed.
   std::map<std::string, std::string> fields;
 };
@@ -26,7 +29,8 @@ int run_estimate(const ScenarioSource& source, bool as_json);
 int run_link(const ScenarioSource& source, bool decode);
 int run_catalogue(const std::string& kind, const std::string& query, const std::string& limit,
                   bool as_json);
-int run_import(const std::string& file, bool as_json);
+/// What the files of a model say; `spec_file`, when given, takes it as JSON for later.
+int run_import(const std::vector<std::string>& files, const std::string& spec_file, bool as_json);
 /// Any method of the facade: the request is JSON text, or - for standard input.
 int run_call(const std::string& method, const std::string& request);
 

@@ -1,5 +1,6 @@
 // vramgauge: will this model, served this way, fit on these GPUs?
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -25,6 +26,12 @@ void add_scenario_options(CLI::App& command, ScenarioSource& source) {
   command.add_option("--scenario", source.file,
                      "file with a scenario as JSON, or - for standard input");
   command.add_option("--config", source.config_file, "file with the model's config.json, or -");
+  command
+      .add_option("--model-file", source.model_files,
+                  "file of the model (GGUF, safetensors, index, config.json, saved JSON), or a "
+                  "folder of them; may be repeated")
+      ->take_all()
+      ->expected(1);
   for (const vramgauge::Field& field : vramgauge::scenario_fields()) {
     const std::string key(field.key);
     command.add_option_function<std::string>(
@@ -70,11 +77,14 @@ int main(int argc, char** argv) {
   catalog->add_flag("--json", as_json, "the facade's answer as JSON");
   catalog->callback([&] { exit_code = tools::run_catalogue(kind, query, limit, as_json); });
 
-  std::string file;
-  CLI::App* import = app.add_subcommand("import", "what a config.json says");
-  import->add_option("file", file, "the file, or -")->required();
+  std::vector<std::string> files;
+  std::string spec_file;
+  CLI::App* import = app.add_subcommand(
+      "import", "what a model's files say: GGUF, safetensors, an index, config.json");
+  import->add_option("files", files, "the files, a folder of them, or -")->required();
+  import->add_option("--save", spec_file, "file for the model as JSON, for --model-file");
   import->add_flag("--json", as_json, "the facade's answer as JSON");
-  import->callback([&] { exit_code = tools::run_import(file, as_json);
+  import->callback([&] { exit_code = tools::run_import(files, spec_file, as_json);
 });
 
 std::string method;

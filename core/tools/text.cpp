@@ -99,6 +99,18 @@ std::string context_limit_text(double tokens) {
                     : "no stated maximum context";
 }
 
+/// What the headers of the files hold, when they were read.
+std::string stored_text(const json::Value& stored) {
+  if (stored.is_null()) return std::string();
+  if (member(stored, "is_total_only").as_boolean() != nullptr &&
+      *member(stored, "is_total_only").as_boolean())
+    return fmt::format("Weights: {} by the index\n",
+                       gib_text(number(member(stored, "total_bytes"))));
+  return fmt::format(
+      "Weights: {} in {} tensors ({})\n", gib_text(number(member(stored, "total_bytes"))),
+      grouped(number(member(stored, "num_tensors"))), text(member(stored, "container")));
+}
+
 /// The model's own name, or what its configuration calls itself.
 std::string model_name(const json::Value& model) {
   const std::string name = text(member(model, "name"));
@@ -128,6 +140,7 @@ std::string model_text(const json::Value& result) {
     for (const json::Member& role : *roles)
       out += fmt::format("  {:<12}{:>20}\n", role.key, grouped(number(role.value)));
   }
+  out += stored_text(member(result, "stored"));
   out += fmt::format("Cache at 16 bit: {} B per token, {} B fixed per request\n",
                      grouped(number(member(member(result, "kv"), "bytes_per_token"))),
                      grouped(number(member(member(result, "kv"), "fixed_bytes_per_request"))));
