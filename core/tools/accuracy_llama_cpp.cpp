@@ -240,8 +240,11 @@ const LlamaCppModel* HeaderStore::find(const std::string& name, std::string& rea
 
 HeaderStore::Entry HeaderStore::read(const std::string& name) const {
   Entry entry;
+  const std::string file = name + std::string(kSuffix);
   for (const std::string& folder : folders_) {
-    const auto bytes = read_packed_file(folder + "/" + name + std::string(kSuffix));
+    std::string path = folder;
+    path.append("/").append(file);
+    const auto bytes = read_packed_file(path);
     if (!bytes) continue;
     auto header = read_gguf_header(*bytes);
     auto model = header ? llama_cpp_model(*header) : fail(std::move(header.error()));
@@ -251,7 +254,7 @@ HeaderStore::Entry HeaderStore::read(const std::string& name) const {
       entry.reason = message_of(model.error().front());
     return entry;
   }
-  entry.reason = "no header " + name + std::string(kSuffix) + " in the folders given";
+  entry.reason = "no header " + file + " in the folders given";
   return entry;
 }
 
