@@ -43,8 +43,12 @@ void add_to(Buckets& buckets, uint64_t page_bytes, const std::vector<uint64_t>& 
   auto bucket = std::find_if(buckets.begin(), buckets.end(), [page_bytes](const Bucket& each) {
     return each.page_bytes == page_bytes;
   });
-  if (bucket == buckets.end()) bucket = buckets.insert(bucket, {page_bytes, {}});
-  bucket->stages.insert(bucket->stages.end(), stages.begin(), stages.end());
+  if (bucket == buckets.end()) {
+    buckets.push_back({page_bytes, {}});
+    bucket = buckets.end() - 1;
+  }
+  for (const uint64_t stage : stages)
+    bucket->stages.push_back(stage);
 }
 
 /// The smallest page of full attention that holds one of `page_bytes`; 0 = none.
@@ -75,16 +79,20 @@ bool is_family(const Family& family, const VllmKvSpec& spec) {
          family.spec.span_tokens == spec.span_tokens;
 }
 
+/// Full attention first: its pages are what the others are padded to.
 std::vector<Family> families_of(const std::vector<VllmKvLayers>& list) {
   std::vector<Family> families;
-  for (const VllmKvLayers& layers : list) {
-    auto family = std::find_if(families.begin(), families.end(),
-                               [&](const Family& each) { return is_family(each, layers.spec); });
-    if (family == families.end()) {
-      families.push_back({layers.spec, {}});
-      family = families.end() - 1;
+  for (const bool is_full : {true, false}) {
+    for (const VllmKvLayers& layers : list) {
+      if ((layers.spec.kind == VllmKvKind::full) != is_full) continue;
+      auto family = std::find_if(families.begin(), families.end(),
+                                 [&](const Family& each) { return is_family(each, layers.spec); });
+      if (family == families.end()) {
+        families.push_back({layers.spec, {}});
+        family = families.end() - 1;
+      }
+      add_to(family->buckets, layers.spec.page_bytes, layers.stages);
     }
-    add_to(family->buckets, layers.spec.page_bytes, layers.stages);
   }
   return families;
 }
@@ -175,9 +183,6 @@ Result<void> add_compressed_layer(std::vector<VllmKvLayers>& list,
 
 Result<void> group_compressed(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
   std::vector<Family> families = families_of(list);
-  std::stable_sort(families.begin(), families.end(), [](const Family& a, const Family& b) {
-    return a.spec.kind == VllmKvKind::full && b.spec.kind != VllmKvKind::full;
-  });
   if (families.front().spec.kind != VllmKvKind::full) return unequal_pages(0, 0);
   const Buckets& full = families.front().buckets;
   uint64_t tuple_bytes = 0;

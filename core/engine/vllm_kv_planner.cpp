@@ -22,15 +22,12 @@ tl::unexpected<Diagnostics> overflow() {
   return fail(ErrorCode::value_overflow, {}, {{"what", std::string_view("the KV cache")}});
 }
 
-/// A layer whose convolution also keeps the tokens of a draft, as vLLM's states do
+/// A mixer whose convolution also keeps the tokens of a draft, as vLLM's states do
 /// (model_executor/layers/mamba/mamba_utils.py, num_spec).
-Layer with_draft_tokens(const Layer& layer, uint64_t draft_tokens) {
-  Layer longer = layer;
-  for (Mixer& mixer : longer.mixers) {
-    if (auto* mamba = std::get_if<Mamba2>(&mixer)) mamba->d_conv += draft_tokens;
-    if (auto* delta = std::get_if<GatedDelta>(&mixer)) delta->d_conv += draft_tokens;
-  }
-  return longer;
+Mixer with_draft_tokens(Mixer mixer, uint64_t draft_tokens) {
+  if (auto* mamba = std::get_if<Mamba2>(&mixer)) mamba->d_conv += draft_tokens;
+  if (auto* delta = std::get_if<GatedDelta>(&mixer)) delta->d_conv += draft_tokens;
+  return mixer;
 }
 
 /// Collects what each layer caches and settles the sizes of pages.
@@ -98,23 +95,22 @@ class Collector {
 
  private:
   Result<void> add(const Layer& layer, uint64_t stage) {
-    Layer plain;
-    plain.mixers.reserve(layer.mixers.size());
     for (const Mixer& mixer : layer.mixers) {
-      const auto* compressed = std::get_if<CompressedAttention>(&mixer);
-      const auto* latent = std::get_if<LatentAttention>(&mixer);
-      if (compressed != nullptr) {
-        is_compressed_ = true;
-        if (auto added = add_compressed_layer(layers_, *compressed, stage); !added) return added;
-      } else if (latent != nullptr && rules_.expands_latents) {
-        if (auto added = add_expanded(*latent, stage); !added) return added;
-      } else {
-        plain.mixers.push_back(mixer);
-      }
+      if (auto added = add(mixer, stage); !added) return added;
     }
-    const auto segments = layer_segments(
+    return {};
+  }
+
+  Result<void> add(const Mixer& mixer, uint64_t stage) {
+    if (const auto* compressed = std::get_if<CompressedAttention>(&mixer)) {
+      is_compressed_ = true;
+      return add_compressed_layer(layers_, *compressed, stage);
+    }
+    const auto* latent = std::get_if<LatentAttention>(&mixer);
+    if (latent != nullptr && rules_.expands_latents) return add_expanded(*latent, stage);
+    const auto segments = mixer_segments(
         spec_,
-        settings_.draft_tokens == 0 ? plain : with_draft_tokens(plain, settings_.draft_tokens),
+        settings_.draft_tokens == 0 ? mixer : with_draft_tokens(mixer, settings_.draft_tokens),
         settings_.cache_type, settings_.cache_type, plan_.tensor_ranks, settings_.state_precision);
     if (!segments) return fail(segments.error());
     for (const CacheSegment& segment : *segments) {

@@ -116,9 +116,9 @@ class LayerSegments {
                 const StatePrecision& precision)
       : spec_(spec), rows_(rows), tensor_parallel_(tensor_parallel), precision_(precision) {}
 
-  Result<std::vector<CacheSegment>> of(const Layer& layer) {
-    for (const Mixer& mixer : layer.mixers) {
-      std::visit([this](const auto& kind) { add(kind); }, mixer);
+  Result<std::vector<CacheSegment>> of(const Mixer* mixers, size_t count) {
+    for (const Mixer* mixer = mixers; mixer != mixers + count; ++mixer) {
+      std::visit([this](const auto& kind) { add(kind); }, *mixer);
     }
     if (!errors_.empty()) return fail(std::move(errors_));
     return std::move(segments_);
@@ -374,12 +374,12 @@ std::string_view cache_kind_name(CacheKind kind) {
   return "";
 }
 
-Result<std::vector<CacheSegment>> layer_segments(const ModelSpec& spec, const Layer& layer,
+Result<std::vector<CacheSegment>> mixer_segments(const ModelSpec& spec, const Mixer& mixer,
                                                  const CacheType& k_type, const CacheType& v_type,
                                                  uint64_t tensor_parallel,
                                                  const StatePrecision& precision) {
   const RowSizes rows(k_type, v_type);
-  return LayerSegments(spec, rows, tensor_parallel, precision).of(layer);
+  return LayerSegments(spec, rows, tensor_parallel, precision).of(&mixer, 1);
 }
 
 Result<CacheLayout> cache_layout(const ModelSpec& spec, const CacheType& k_type,
@@ -395,8 +395,8 @@ Result<CacheLayout> cache_layout(const ModelSpec& spec, const CacheType& k_type,
   for (const Layer& layer : spec.layers) {
     const uint64_t after = spec.layers.size() - before - 1;
     const bool is_edge = before < edge || after < edge;
-    auto segments =
-        LayerSegments(spec, is_edge ? edge_rows : rows, tensor_parallel, precision).of(layer);
+    auto segments = LayerSegments(spec, is_edge ? edge_rows : rows, tensor_parallel, precision)
+                        .of(layer.mixers.data(), layer.mixers.size());
     if (!segments) return fail(segments.error());
     for (const CacheSegment& segment : *segments)
       merge(layout.segments, segment);

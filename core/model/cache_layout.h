@@ -92,9 +92,9 @@ Result<CacheLayout> cache_layout(const ModelSpec& spec, const CacheType& k_type,
                                  const CacheType& v_type, uint64_t tensor_parallel,
                                  const StatePrecision& precision = {});
 
-/// The same of one layer of `spec`, in the order of its mixers, for engines that place layers one
-/// by one. The types are not checked; edge layers of packed types are the caller's business.
-Result<std::vector<CacheSegment>> layer_segments(const ModelSpec& spec, const Layer& layer,
+/// The same of one mixer of one layer of `spec`, for engines that place layers one by one. The
+/// types are not checked; edge layers of packed types are the caller's business.
+Result<std::vector<CacheSegment>> mixer_segments(const ModelSpec& spec, const Mixer& mixer,
                                                  const CacheType& k_type, const CacheType& v_type,
                                                  uint64_t tensor_parallel,
                                                  const StatePrecision& precision = {});
