@@ -1,6 +1,9 @@
 #include "engine/graph_allocator.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "engine/graph_allocator_schedule.h"
 
 namespace vramgauge {
 
@@ -49,16 +52,6 @@ void GraphBuffer::release(uint64_t offset, uint64_t bytes) {
 
 namespace {
 
-/// GGML_SCHED_MAX_SPLIT_INPUTS: tensors that are copied for one part of a graph.
-constexpr size_t kMaxPartCopies = 30;
-
-/// Something that happens in order: a node is computed, or a copy of a tensor is made on a device.
-struct Step {
-  uint32_t node;
-  /// The node is a tensor whose copy starts to live here: what it copies is needed until now.
-  bool is_copy;
-};
-
 /// A node's place while the graph is replayed.
 struct Place {
   uint64_t offset = 0;
@@ -68,297 +61,96 @@ struct Place {
   bool is_allocated = false;
 };
 
-class Scheduler {
- public:
-  Scheduler(std::vector<GraphNode> nodes, const GraphDevices& devices)
-      : nodes_(std::move(nodes)),
-        devices_(devices),
-        host_(static_cast<uint8_t>(devices.num_gpus)) {}
-
-  void run() {
-    const auto count = static_cast<uint32_t>(nodes_.size());
-    device_.assign(count, GraphNode::kAnywhere);
-    for (uint32_t i = 0; i < count; ++i)
-      device_[i] = home_of(nodes_[i]);
-    for (const bool gpu_only : {true, false}) {
-      spread(gpu_only, false);
-      spread(gpu_only, true);
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-      if ((nodes_[i].flags & GraphNode::kPart) != 0)
-        device_[i] = device_[nodes_[i].sources[0] / 2];
-      else if (device_[i] == GraphNode::kAnywhere)
-        device_[i] = best_of(nodes_[i]);
-    }
-    for (uint32_t i = 0; i + 1 < count; ++i) {
-      if ((nodes_[i].flags & GraphNode::kConstant) != 0) device_[i] = device_[i + 1];
-    }
-    split(count);
-  }
-
-  std::vector<GraphNode> nodes_;
-  std::vector<uint8_t> device_;
-  std::vector<Step> steps_;
-  /// Inputs and copies that overlapping batches keep, in the order they are placed.
-  std::vector<uint32_t> kept_;
-
- private:
-  static bool is_source_only(const GraphNode& node) {
-    return (node.flags & (GraphNode::kInput | GraphNode::kExternal | GraphNode::kPart)) != 0;
-  }
-
-  uint8_t home_of(const GraphNode& node) const {
-    if ((node.flags & GraphNode::kInput) != 0) return host_;
-    if ((node.flags & (GraphNode::kStored | GraphNode::kExternal)) != 0) return node.home;
-    const bool moves = node.home == host_ && host_ > 0 && devices_.offloads_operations &&
-                       (node.flags & GraphNode::kOffloads) != 0 &&
-                       (node.flags & GraphNode::kHostOnly) == 0;
-    return moves ? uint8_t{0} : node.home;
-  }
-
-  bool runs_on(const GraphNode& node, uint8_t device) const {
-    return device == host_ || (node.flags & GraphNode::kHostOnly) == 0;
-  }
-
-  /// Nodes without a device take the one of the node in front (or behind, backwards).
-  void spread(bool gpu_only, bool backwards) {
-    uint8_t current = GraphNode::kAnywhere;
-    const size_t count = nodes_.size();
-    for (size_t step = 0; step < count; ++step) {
-      const size_t i = backwards ? count - 1 - step : step;
-      if (is_source_only(nodes_[i])) continue;
-      if (device_[i] != GraphNode::kAnywhere) {
-        current = gpu_only && device_[i] == host_ ? GraphNode::kAnywhere : device_[i];
-      } else if (current != GraphNode::kAnywhere && runs_on(nodes_[i], current)) {
-        device_[i] = current;
-      }
-    }
-  }
-
-  /// The device that has most of the sources.
-  uint8_t best_of(const GraphNode& node) const {
-    uint8_t best = host_;
-    int most = -1;
-    for (uint8_t device = 0; device <= host_; ++device) {
-      if (!runs_on(node, device)) continue;
-      int here = 0;
-      for (uint32_t s = 0; s < node.num_sources; ++s)
-        here += device_[node.sources[s] / 2] == device ? 1 : 0;
-      if (here > most) {
-        most = here;
-        best = device;
-      }
-    }
-    return best;
-  }
-
-  /// A part of the graph holds the copy of one weight at a time, so that the next one can have its
-  /// place.
-  bool starts_part(uint32_t i) const {
-    if (copies_weight(i)) return true;
-    const GraphNode& node = nodes_[i];
-    for (uint32_t s = 0; s < node.num_sources; ++s) {
-      const uint32_t source = node.sources[s] / 2;
-      if ((nodes_[source].flags & GraphNode::kSharedWeight) != 0 && device_[source] != device_[i])
-        return true;
-    }
-    return false;
-  }
-
-  /// Reads something that the device does not have yet.
-  bool needs_copy(uint32_t i) const {
-    const GraphNode& node = nodes_[i];
-    for (uint32_t s = 0; s < node.num_sources; ++s) {
-      const uint32_t source = node.sources[s] / 2;
-      if (device_[source] == device_[i]) continue;
-      if (copies_[static_cast<size_t>(source) * (host_ + 1U) + device_[i]] == 0) return true;
-    }
-    return false;
-  }
-
-  bool copies_weight(uint32_t i) const {
-    const GraphNode& node = nodes_[i];
-    return node.weight_bytes != 0 && node.home != GraphNode::kAnywhere &&
-           (node.flags & GraphNode::kStored) == 0 && node.home != device_[i];
-  }
-
-  /// Cuts the graph where the device changes; what a part reads from elsewhere is copied in front.
-  void split(uint32_t count) {
-    copies_.assign(static_cast<size_t>(count) * (host_ + 1U), 0);
-    std::vector<uint32_t> order;
-    std::vector<Step> copies;
-    uint8_t current = GraphNode::kAnywhere;
-    const auto flush = [&] {
-      steps_.insert(steps_.end(), copies.begin(), copies.end());
-      for (const uint32_t node : order)
-        steps_.push_back({node, false});
-      order.clear();
-      copies.clear();
-    };
-    for (uint32_t i = 0; i < count; ++i) {
-      if (is_source_only(nodes_[i])) continue;
-      if (device_[i] != current || (!copies.empty() && starts_part(i)) ||
-          (copies.size() >= kMaxPartCopies && needs_copy(i))) {
-        flush();
-        current = device_[i];
-      }
-      uint32_t weight_copy = 0;
-      if (copies_weight(i)) {
-        weight_copy = add_copy(nodes_[i].weight_bytes, current);
-        copies.push_back({weight_copy, true});
-      }
-      for (uint32_t s = 0; s < nodes_[i].num_sources; ++s) {
-        const uint32_t source = nodes_[i].sources[s];
-        if (devices_.num_copies > 1 && (source & 1U) == 0) keep_input(source / 2);
-        if (device_[source / 2] == current) {
-          // What is a part here is a view of the whole.
-          if ((nodes_[source / 2].flags & GraphNode::kPart) != 0)
-            nodes_[i].sources[s] = nodes_[source / 2].sources[0] | 1U;
-          continue;
-        }
-        const uint32_t copy = copy_of(source, current, copies);
-        nodes_[i].sources[s] = copy;
-      }
-      GraphNode& node = nodes_[i];
-      if (weight_copy != 0 && node.num_sources < GraphNode::kMaxSources)
-        node.sources[node.num_sources++] = weight_copy * 2;
-      order.push_back(i);
-    }
-    flush();
-  }
-
-  /// A tensor and its copy share a view's layout, so that the copy is read directly.
-  uint32_t copy_of(uint32_t source, uint8_t device, std::vector<Step>& copies) {
-    const size_t slot = static_cast<size_t>(source / 2) * (host_ + 1U) + device;
-    if (copies_[slot] == 0) {
-      const GraphNode original = nodes_[source / 2];
-      const uint32_t copy = add_copy(original.bytes, device);
-      GraphNode& node = nodes_[copy];
-      const uint32_t whole =
-          (original.flags & GraphNode::kPart) != 0 ? original.sources[0] : source;
-      if ((nodes_[whole / 2].flags & GraphNode::kExternal) == 0) {
-        node.sources[0] = whole & ~1U;
-        node.num_sources = 1;
-      }
-      copies_[slot] = copy;
-      copies.push_back({copy, true});
-      if (devices_.num_copies > 1) kept_copies_.push_back(copy);
-    }
-    return copies_[slot] * 2;
-  }
-
-  uint32_t add_copy(uint64_t bytes, uint8_t device) {
-    GraphNode copy;
-    copy.bytes = bytes;
-    copy.home = device;
-    if (devices_.num_copies > 1) copy.flags = GraphNode::kKept;
-    if (bytes == 0) copy.flags |= GraphNode::kEmpty;
-    nodes_.push_back(copy);
-    device_.push_back(device);
-    return static_cast<uint32_t>(nodes_.size() - 1);
-  }
-
-  void keep_input(uint32_t input) {
-    if ((nodes_[input].flags & (GraphNode::kInput | GraphNode::kConstant | GraphNode::kKept)) !=
-        GraphNode::kInput)
-      return;
-    nodes_[input].flags |= GraphNode::kKept;
-    kept_.push_back(input);
-  }
-
- public:
-  std::vector<uint32_t> kept_copies_;
-
- private:
-  GraphDevices devices_;
-  uint8_t host_;
-  /// Per node and device, the node that is its copy there; 0 = none.
-  std::vector<uint32_t> copies_;
-};
-
-/// Plays the steps against the allocators.
+/// Plays a schedule against the allocators.
 class Replay {
  public:
-  Replay(const Scheduler& plan, const GraphDevices& devices) : plan_(plan), devices_(devices) {
+  Replay(const GraphSchedule& plan, const GraphDevices& devices)
+      : plan_(plan), devices_(devices), places_(plan.nodes.size()) {
+    buffers_.reserve(devices.num_gpus + 1U);
     for (uint32_t i = 0; i < devices.num_gpus; ++i)
       buffers_.emplace_back(devices.gpu_alignment);
     buffers_.emplace_back(devices.host_alignment);
-    places_.resize(plan.nodes_.size());
   }
 
   std::vector<uint64_t> run() {
-    place_kept(plan_.kept_);
-    place_kept(plan_.kept_copies_);
-    for (uint32_t i = 0; i < plan_.nodes_.size(); ++i) {
-      if ((plan_.nodes_[i].flags & GraphNode::kInput) != 0) place(i);
+    count_uses();
+    place_kept(plan_.kept_inputs);
+    place_kept(plan_.kept_copies);
+    for (uint32_t i = 0; i < plan_.nodes.size(); ++i) {
+      if (has(i, GraphNode::kInput)) place(i);
     }
-    for (const Step& step : plan_.steps_)
-      count_uses(plan_.nodes_[step.node]);
-    for (const Step& step : plan_.steps_)
-      play(step);
+    for (const GraphPart& part : plan_.parts)
+      play(part);
     std::vector<uint64_t> peaks;
+    peaks.reserve(buffers_.size());
     for (const GraphBuffer& buffer : buffers_)
       peaks.push_back(buffer.peak_bytes());
     return peaks;
   }
 
  private:
-  void place_kept(const std::vector<uint32_t>& nodes) {
-    for (const uint32_t node : nodes) {
-      place(node);
-      GraphBuffer& buffer = buffers_[plan_.device_[node]];
-      for (uint32_t copy = 1; copy < devices_.num_copies; ++copy)
-        buffer.allocate(plan_.nodes_[node].bytes);
+  static constexpr uint16_t kNotComputed =
+      GraphNode::kInput | GraphNode::kExternal | GraphNode::kPart;
+
+  bool has(uint32_t node, uint16_t flags) const { return (plan_.nodes[node].flags & flags) != 0; }
+
+  void count_uses() {
+    for (const GraphNode& node : plan_.nodes) {
+      if ((node.flags & GraphNode::kPart) != 0) continue;
+      for (uint32_t s = 0; s < node.num_sources; ++s)
+        ++places_[node.sources[s] / 2].uses;
     }
   }
 
-  void count_uses(const GraphNode& node) {
-    for (uint32_t s = 0; s < node.num_sources; ++s)
-      ++places_[node.sources[s] / 2].uses;
+  void place_kept(const std::vector<uint32_t>& nodes) {
+    for (const uint32_t node : nodes) {
+      place(node);
+      for (uint32_t copy = 1; copy < devices_.num_copies; ++copy)
+        buffers_[plan_.device[node]].allocate(plan_.nodes[node].bytes);
+    }
+  }
+
+  void play(const GraphPart& part) {
+    for (uint32_t i = part.first_copy; i < part.end_copy; ++i) {
+      // The source is needed until the copy is made, but no longer by the copy's readers.
+      const uint32_t copy = plan_.copies[i];
+      release_sources(plan_.nodes[copy]);
+      place(copy);
+    }
+    for (uint32_t i = part.first_node; i < part.end_node; ++i) {
+      if (has(i, kNotComputed)) continue;
+      const GraphNode& node = plan_.nodes[i];
+      if (!has(i, GraphNode::kInPlace) || !take_over(i, node)) place(i);
+      release_sources(node);
+    }
   }
 
   void place(uint32_t i) {
     Place& place = places_[i];
     if (place.is_allocated) return;
-    const GraphNode& node = plan_.nodes_[i];
-    place.device = plan_.device_[i];
+    const GraphNode& node = plan_.nodes[i];
+    place.device = plan_.device[i];
     const bool is_on_gpu = place.device < devices_.num_gpus;
     place.bytes = node.bytes + (is_on_gpu ? node.gpu_extra_bytes : 0);
-    if (place.bytes == 0 && (node.flags & GraphNode::kEmpty) == 0) return;
+    if (place.bytes == 0 && !has(i, GraphNode::kEmpty)) return;
     place.offset = buffers_[place.device].allocate(place.bytes);
     place.is_allocated = true;
-  }
-
-  void play(const Step& step) {
-    const GraphNode& node = plan_.nodes_[step.node];
-    if (step.is_copy) {
-      // The source is needed until the copy is made, but no longer by the copy's readers.
-      release_sources(node);
-      place(step.node);
-      return;
-    }
-    if ((node.flags & GraphNode::kInPlace) == 0 || !take_over(step.node, node)) place(step.node);
-    release_sources(node);
   }
 
   /// Takes the place of the first source that allows it.
   bool take_over(uint32_t i, const GraphNode& node) {
     for (uint32_t s = 0; s < node.num_sources; ++s) {
-      const uint32_t source = node.sources[s];
-      Place& parent = places_[source / 2];
-      if ((source & 1U) != 0 || !parent.is_allocated || parent.uses != 1) continue;
-      if (plan_.nodes_[source / 2].bytes != node.bytes) continue;
-      if ((plan_.nodes_[source / 2].flags & GraphNode::kKept) != 0) continue;
-      Place& place = places_[i];
-      place.device = parent.device;
-      place.offset = parent.offset;
-      place.bytes = node.bytes;
-      place.is_allocated = true;
+      const uint32_t source = node.sources[s] / 2;
+      Place& parent = places_[source];
+      const bool is_view = (node.sources[s] & 1U) != 0;
+      if (is_view || !parent.is_allocated || parent.uses != 1) continue;
+      if (plan_.nodes[source].bytes != node.bytes || has(source, GraphNode::kKept)) continue;
+      places_[i] = {parent.offset, node.bytes, places_[i].uses, parent.device, true};
       parent.is_allocated = false;
-      const GraphBuffer& buffer = buffers_[place.device];
-      const uint64_t kept = buffer.padded(place.bytes);
-      if (buffer.padded(parent.bytes) > kept)
-        buffers_[place.device].release(place.offset + kept, buffer.padded(parent.bytes) - kept);
+      GraphBuffer& buffer = buffers_[parent.device];
+      const uint64_t kept = buffer.padded(node.bytes);
+      const uint64_t all = buffer.padded(parent.bytes);
+      if (all > kept) buffer.release(parent.offset + kept, all - kept);
       return true;
     }
     return false;
@@ -368,14 +160,13 @@ class Replay {
     for (uint32_t s = 0; s < node.num_sources; ++s) {
       const uint32_t source = node.sources[s] / 2;
       Place& place = places_[source];
-      if (--place.uses != 0 || !place.is_allocated) continue;
-      if ((plan_.nodes_[source].flags & GraphNode::kKept) != 0) continue;
+      if (--place.uses != 0 || !place.is_allocated || has(source, GraphNode::kKept)) continue;
       buffers_[place.device].release(place.offset, place.bytes);
       place.is_allocated = false;
     }
   }
 
-  const Scheduler& plan_;
+  const GraphSchedule& plan_;
   GraphDevices devices_;
   std::vector<GraphBuffer> buffers_;
   std::vector<Place> places_;
@@ -383,10 +174,9 @@ class Replay {
 
 }  // namespace
 
-std::vector<uint64_t> graph_buffer_bytes(const std::vector<GraphNode>& nodes,
+std::vector<uint64_t> graph_buffer_bytes(std::vector<GraphNode> nodes,
                                          const GraphDevices& devices) {
-  Scheduler plan(nodes, devices);
-  plan.run();
+  const GraphSchedule plan = schedule_graph(std::move(nodes), devices);
   return Replay(plan, devices).run();
 }
 

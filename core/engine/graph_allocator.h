@@ -94,7 +94,6 @@ struct GraphDevices {
 };
 
 /// Bytes of the buffer of each device, the host's last, for nodes in the order of their execution.
-std::vector<uint64_t> graph_buffer_bytes(const std::vector<GraphNode>& nodes,
-                                         const GraphDevices& devices);
+std::vector<uint64_t> graph_buffer_bytes(std::vector<GraphNode> nodes, const GraphDevices& devices);
 
 }  // namespace vramgauge

@@ -75,7 +75,7 @@ std::optional<LlamaCppCompute> llama_cpp_compute(const LlamaCppModel& model,
   devices.num_gpus = num_gpus;
   devices.offloads_operations = context.offload_ops;
   devices.num_copies = placement.is_pipelined ? 4 : 1;
-  const std::vector<uint64_t> bytes = graph_buffer_bytes(graph.nodes(), devices);
+  const std::vector<uint64_t> bytes = graph_buffer_bytes(graph.take_nodes(), devices);
   LlamaCppCompute result;
   for (size_t i = 0; i < bytes.size(); ++i) {
     const LlamaCppComputeBytes made{Bytes(bytes[i]), Bytes(bytes[i]), Bytes(bytes[i])};

@@ -9,8 +9,6 @@
 namespace vramgauge {
 namespace {
 
-/// Sizes beyond this are refused; sums over a graph then stay within 64 bits.
-constexpr uint64_t kMaxNodeBytes = uint64_t{1} << 50;
 /// Batches smaller than this stay where their weight is.
 constexpr uint64_t kOffloadRows = 32;
 
@@ -38,13 +36,6 @@ LlamaCppGraph::LlamaCppGraph(const LlamaCppModel& model, const LlamaCppContext& 
     }
     has_host_weights_ |= weight.place != LlamaCppPlace::host && on_host(placement.weight_device[i]);
   }
-}
-
-uint64_t LlamaCppGraph::product(uint64_t a, uint64_t b) {
-  uint64_t result = 0;
-  if (!__builtin_mul_overflow(a, b, &result) && result <= kMaxNodeBytes) return result;
-  has_overflowed_ = true;
-  return 0;
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::add(uint64_t elements, uint16_t flags,

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/graph_allocator.h"
@@ -85,7 +86,7 @@ class LlamaCppGraph {
   /// The graph of the given layers, which stand for all.
   void build(const std::vector<uint32_t>& layers);
 
-  const std::vector<GraphNode>& nodes() const { return nodes_; }
+  std::vector<GraphNode> take_nodes() { return std::move(nodes_); }
   /// A size was beyond what can be computed with.
   bool has_overflowed() const { return has_overflowed_; }
   /// Some weights are in host memory although there are GPUs.
@@ -115,7 +116,14 @@ class LlamaCppGraph {
   Tensor part(Tensor whole, uint64_t bytes);
   Tensor external(uint64_t bytes, uint8_t home);
   void store(std::initializer_list<Tensor> sources, uint8_t home);
-  uint64_t product(uint64_t a, uint64_t b);
+  /// Sizes beyond this are refused; sums over a graph then stay within 64 bits.
+  static constexpr uint64_t kMaxNodeBytes = uint64_t{1} << 50;
+  uint64_t product(uint64_t a, uint64_t b) {
+    uint64_t result = 0;
+    if (!__builtin_mul_overflow(a, b, &result) && result <= kMaxNodeBytes) return result;
+    has_overflowed_ = true;
+    return 0;
+  }
 
   Weight weight(std::string_view name, std::string_view end = ".weight");
   uint8_t cache_home() const;
