@@ -292,6 +292,8 @@ bool is_on_stage(const WeightTensor& tensor, const ModelSpec& spec, const Parall
 }
 
 bool is_sound(const ParallelPlan& plan, PlanRank rank) {
+  constexpr uint64_t kMaxRanks = uint64_t{1} << 16;
+  if (plan.tensor_ranks > kMaxRanks || plan.data_ranks > kMaxRanks) return false;
   return plan.tensor_ranks > 0 && plan.pipeline_stages > 0 && plan.data_ranks > 0 &&
          rank.stage < plan.pipeline_stages && rank.tensor_rank < plan.tensor_ranks &&
          rank.data_rank < plan.data_ranks;

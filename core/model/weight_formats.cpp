@@ -79,13 +79,21 @@ class GroupedFormatter {
   GroupedFormatter(const WeightFormat& format, const GroupedLayout& layout, const ModelSpec& spec)
       : format_(format), layout_(layout), native_(native_layout(spec)) {}
 
+  /// What a tensor is stored in; null where the quantiser refuses it.
+  const GroupedLayout* layout_of(const WeightTensor& tensor) {
+    const GroupedLayout* wanted = layout_for(tensor);
+    const bool fits = wanted->ragged == RaggedRule::pad || fills_words(*wanted, tensor);
+    if (fits) return wanted;
+    if (wanted->ragged == RaggedRule::refuse) return nullptr;
+    ++num_kept_;
+    return &native_;
+  }
+
   Result<FormattedWeights> format(const std::vector<WeightTensor>& tensors) {
     for (const WeightTensor& tensor : tensors) {
-      const GroupedLayout* wanted = layout_for(tensor);
-      const bool fits = wanted->ragged == RaggedRule::pad || fills_words(*wanted, tensor);
-      if (!fits && wanted->ragged == RaggedRule::refuse) return not_divisible(*wanted, tensor);
-      if (!fits) ++num_kept_;
-      add(fits ? *wanted : native_, tensor);
+      const GroupedLayout* layout = layout_of(tensor);
+      if (layout == nullptr) return not_divisible(tensor);
+      add(*layout, tensor);
     }
     Result<FormattedWeights> result = finished(tally_, format_);
     if (result && num_kept_ > 0) {
@@ -96,6 +104,16 @@ class GroupedFormatter {
            {}});
     }
     return result;
+  }
+
+  tl::unexpected<Diagnostics> not_divisible(const WeightTensor& tensor) const {
+    const GroupedLayout& layout = *layout_for(tensor);
+    const bool is_input = tensor.cols % layout.in_multiple != 0;
+    return fail(ErrorCode::format_not_divisible, {},
+                {{"id", format_.id},
+                 {"block", is_input ? layout.in_multiple : layout.out_multiple},
+                 {"tensor", tensor.name},
+                 {"row", is_input ? tensor.cols : tensor.rows}});
   }
 
  private:
@@ -115,16 +133,6 @@ class GroupedFormatter {
   void add(const GroupedLayout& layout, const WeightTensor& tensor) {
     tally_.add(role_group(tensor.role), storage_name(layout), num_elements(tensor),
                grouped_bytes(layout, tensor.rows, tensor.cols) * tensor.count);
-  }
-
-  tl::unexpected<Diagnostics> not_divisible(const GroupedLayout& layout,
-                                            const WeightTensor& tensor) const {
-    const bool is_input = tensor.cols % layout.in_multiple != 0;
-    return fail(ErrorCode::format_not_divisible, {},
-                {{"id", format_.id},
-                 {"block", is_input ? layout.in_multiple : layout.out_multiple},
-                 {"tensor", tensor.name},
-                 {"row", is_input ? tensor.cols : tensor.rows}});
   }
 
   const WeightFormat& format_;
@@ -262,6 +270,21 @@ Result<FormattedWeights> format_weights(const std::vector<WeightTensor>& tensors
     return GroupedFormatter(format, *grouped, spec).format(tensors);
   }
   return format_gguf(tensors, spec, format);
+}
+
+Result<std::vector<GroupedLayout>> grouped_layouts(const std::vector<WeightTensor>& tensors,
+                                                   const ModelSpec& spec,
+                                                   const WeightFormat& format,
+                                                   const GroupedLayout& layout) {
+  GroupedFormatter formatter(format, layout, spec);
+  std::vector<GroupedLayout> layouts;
+  layouts.reserve(tensors.size());
+  for (const WeightTensor& tensor : tensors) {
+    const GroupedLayout* chosen = formatter.layout_of(tensor);
+    if (chosen == nullptr) return formatter.not_divisible(tensor);
+    layouts.push_back(*chosen);
+  }
+  return layouts;
 }
 
 }  // namespace vramgauge

@@ -164,4 +164,11 @@ Result<FormattedWeights> format_weights(const std::vector<WeightTensor>& tensors
 /// Bytes of one rows x cols matrix in a grouped layout; poisoned on overflow.
 CheckedU64 grouped_bytes(const GroupedLayout& layout, uint64_t rows, uint64_t cols);
 
+/// What each of `tensors` is stored in when `layout` is that of `format`: the layout, that of its
+/// part, or the model's own dtype. Error: format.not_divisible, as format_weights().
+Result<std::vector<GroupedLayout>> grouped_layouts(const std::vector<WeightTensor>& tensors,
+                                                   const ModelSpec& spec,
+                                                   const WeightFormat& format,
+                                                   const GroupedLayout& layout);
+
 }  // namespace vramgauge

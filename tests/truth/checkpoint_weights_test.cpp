@@ -1,5 +1,4 @@
-// Sizes of quantised checkpoints, from their configurations alone, against published file sizes and
-// against what engines report to have loaded.
+// Sizes of quantised checkpoints, from their configurations alone, against published file sizes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -170,87 +169,6 @@ TEST(CheckpointWeights, RepositoryFiles) {
     if (explained.count(id) == 0) ++judged;
   }
   EXPECT_EQ(judged, 8U);
-}
-
-/// One engine log: how the checkpoint that it names is quantised, and why it is not judged.
-struct LogRow {
-  const char* id;
-  /// Empty = as the preset says.
-  const char* quantization;
-  const char* explained = nullptr;
-};
-
-/// The schemes that the names of the checkpoints stand for; the logs do not repeat their files.
-constexpr const char* kAwq =
-    R"({"quant_method":"awq","bits":4,"group_size":128,"version":"gemm","zero_point":true})";
-constexpr const char* kFp8Blocks = R"({"quant_method":"fp8","weight_block_size":[128,128]})";
-constexpr const char* kInt8 = R"({"quant_method":"compressed-tensors","format":"int-quantized",
-    "ignore":["lm_head"],"config_groups":{"group_0":{"targets":["Linear"],
-    "weights":{"num_bits":8,"type":"int","strategy":"channel","symmetric":true}}}})";
-constexpr const char* kFp8Dynamic = R"({"quant_method":"compressed-tensors",
-    "format":"float-quantized","ignore":["lm_head"],"config_groups":{"group_0":{
-    "targets":["Linear"],"input_activations":{"num_bits":8,"type":"float","dynamic":true},
-    "weights":{"num_bits":8,"type":"float","strategy":"channel","symmetric":true}}}})";
-constexpr const char* kNf4 = R"({"quant_method":"bitsandbytes","load_in_4bit":true})";
-
-constexpr LogRow kLogs[] = {
-    {"vllm12569-llama31-70b-w8a8", kInt8},
-    {"vllm6509-codellama34b-awq", kAwq},
-    {"llmd-h100-llama33-70b-fp8-tp1-fail", kFp8Dynamic},
-    {"qwen25-32b-awq-0.58", kAwq},
-    {"qwen25-72b-awq-2gpu", kAwq},
-    {"qwen3-8b-fp8-24g-tokens", kFp8Blocks},
-    {"vllm39625-minimax-m27-nvfp4-2xpro6000", ""},
-    {"unsloth-phi-4-14b-grpo", kNf4, "whether its scales are quantised again is not stated"},
-    {"unsloth-qwen3-8b-fp8-grpo", kFp8Blocks, "with an adapter of unknown rank"},
-    {"unsloth-llama-fp8-grpo", kFp8Blocks, "with an adapter of unknown rank"},
-    {"vllm38486-qwen35-35b-fp8-44g", kFp8Blocks,
-     "0.71 GiB less, and as much less for its 16-bit sibling (django-qwen36-35b-bf16)"},
-    {"thor-qwen35-122b-nvfp4-nomtp", "", "the maker of the checkpoint is not stated"},
-    {"autokernel-gemma4-26b-nvfp4-5090-pr3", "", "the maker of the checkpoint is not stated"},
-    {"gx10-gemma4-26b-nvfp4", "", "the maker of the checkpoint is not stated"},
-    {"vllm33333-nemotron3-nano-30b-nvfp4-tp2", "",
-     "as with experts that the engine pads from 928 to 1024"},
-    {"llmd-h100-gpt-oss-120b-tp1", "", "as with experts that the engine pads from 2880 to 3072"},
-    {"django-nemotron3-super-120b", "", "the list of layers is not known; a draft is loaded"},
-};
-
-std::map<std::string, json::Value> engine_logs() {
-  std::istringstream text(testing::read_file(VRAMGAUGE_TEST_DIR "/truth/engine_logs.jsonl"));
-  std::map<std::string, json::Value> logs;
-  std::string line;
-  while (std::getline(text, line)) {
-    if (line.empty()) continue;
-    json::Value log = parse_or_throw(line, "engine_logs.jsonl");
-    std::string id = *log.find("id")->as_string();
-    logs.emplace(std::move(id), std::move(log));
-  }
-  return logs;
-}
-
-/// What engines have loaded, within 1.5 %.
-TEST(CheckpointWeights, EngineLogs) {
-  const std::map<std::string, json::Value> logs = engine_logs();
-  for (const LogRow& row : kLogs) {
-    const json::Value& log = logs.at(row.id);
-    const Checkpoint checkpoint = load(*log.find("preset")->as_string());
-    std::optional<QuantizationConfig> quantization = quantization_of(checkpoint.preset);
-    if (row.quantization[0] != '\0') {
-      json::Value config = json::Value::object();
-      config.set("quantization_config", parse_or_throw(row.quantization, row.id));
-      quantization = *read_quantization(config, nullptr);
-    }
-    const double gpus = static_cast<double>(log.find("gpu_count")->as_u64().value_or(1));
-    const double measured = log.find("measured")->find("weights_gib")->as_number()->real * gpus;
-    const double size =
-        static_cast<double>(bytes_of_checkpoint(checkpoint.spec, *quantization, Drafts::left_out)) /
-        kGib;
-    const double error = size / measured - 1;
-    std::printf("%-44s %8.2f GiB measured, %8.2f derived, %+7.3f %%\n", row.id, measured, size,
-                100 * error);
-    // An explanation that is no longer needed has to go.
-    EXPECT_EQ(std::abs(error) > 0.015, row.explained != nullptr) << row.id;
-  }
 }
 
 }  // namespace
