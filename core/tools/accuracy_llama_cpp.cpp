@@ -123,10 +123,10 @@ class RowScore {
   }
 
   void cannot(const std::string& reason) {
-    if (!is_ok()) return scores_.add_unpredicted("refused", name_, 1, reason);
+    if (!is_ok()) return scores_.add_unpredicted("refused", name_, reason);
     for (const std::string_view quantity :
          {"weights_bytes", "kv_bytes", "kv_indexer_bytes", "rs_bytes", "output_bytes"}) {
-      scores_.add_unpredicted(quantity, name_, 0, reason);
+      scores_.add_unpredicted(quantity, name_, reason);
     }
     cannot_compute(reason);
   }
@@ -163,7 +163,7 @@ class RowScore {
 
   void cannot_compute(const std::string& reason) {
     for (const std::string_view quantity : {"compute_bytes", "total_bytes"})
-      scores_.add_unpredicted(quantity, name_, 0, reason);
+      scores_.add_unpredicted(quantity, name_, reason);
   }
 
   void compare(const LlamaCppStored& stored, const LlamaCppCompute& compute) {
@@ -203,7 +203,7 @@ class RowScore {
 
   void compare(std::string_view quantity, std::string_view column, CheckedU64 bytes) {
     const auto truth = table_.number(row_, column);
-    if (!truth) return scores_.add_unpredicted(quantity, name_, 0, "the truth is no number");
+    if (!truth) return scores_.add_unpredicted(quantity, name_, "the truth is no number");
     scores_.add(quantity, name_, *truth, exactly(number_of(bytes)));
   }
 
@@ -284,7 +284,7 @@ void score_llama_cpp_weights(const TruthTable& table, const LlamaCppRules& /*rul
     for (std::size_t i = 0; i < std::size(kColumns); ++i) {
       const auto truth = table.number(row, kColumns[i]);
       if (!buffers || !truth) {
-        scores.add_unpredicted(kColumns[i], name, truth.value_or(0), reason);
+        scores.add_unpredicted(kColumns[i], name, reason);
         continue;
       }
       const Bytes predicted[] = {buffers->cpu_plain, buffers->cpu_repack, buffers->gpu_device,

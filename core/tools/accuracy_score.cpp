@@ -25,7 +25,6 @@ double quantile(const std::vector<double>& sorted, double share) {
 }
 
 bool is_worse(const Miss& a, const Miss& b) {
-  if (a.predicted.has_value() != b.predicted.has_value()) return !a.predicted.has_value();
   return std::fabs(a.error_pct) > std::fabs(b.error_pct);
 }
 
@@ -34,14 +33,20 @@ json::Value percent(double value) { return json::Value::real(value, fmt::format(
 json::Value miss_json(const Miss& miss) {
   json::Value value = json::Value::object();
   value.set("line", miss.row.line);
-  value.set("row", json::Value::string(miss.row.text));
+  value.set("row", miss.row.text);
   value.set("truth", miss.truth);
-  if (miss.predicted) {
-    value.set("predicted", *miss.predicted);
-    value.set("error_pct", percent(miss.error_pct));
-  } else {
-    value.set("reason", json::Value::string(miss.reason));
-  }
+  value.set("predicted", miss.predicted);
+  value.set("error_pct", percent(miss.error_pct));
+  return value;
+}
+
+json::Value unpredicted_json(const Unpredicted& rows) {
+  json::Value lines = json::Value::array();
+  for (const uint64_t line : rows.lines)
+    lines.push(json::Value::integer(line));
+  json::Value value = json::Value::object();
+  value.set("reason", rows.reason);
+  value.set("lines", std::move(lines));
   return value;
 }
 
@@ -61,14 +66,24 @@ json::Value score_json(const QuantityScore& score) {
   for (const Miss& miss : score.worst)
     worst.push(miss_json(miss));
   value.set("worst", std::move(worst));
+  json::Value unpredicted = json::Value::array();
+  for (const Unpredicted& rows : score.unpredicted_rows)
+    unpredicted.push(unpredicted_json(rows));
+  value.set("unpredicted_rows", std::move(unpredicted));
   return value;
 }
 
 std::string miss_text(const Miss& miss) {
-  const std::string found =
-      miss.predicted ? fmt::format("{} predicted, {:+.3f} %", *miss.predicted, miss.error_pct)
-                     : miss.reason;
-  return fmt::format("    line {}: {}: {}, {}\n", miss.row.line, miss.row.text, miss.truth, found);
+  return fmt::format("    line {}: {}: {}, {} predicted, {:+.3f} %\n", miss.row.line, miss.row.text,
+                     miss.truth, miss.predicted, miss.error_pct);
+}
+
+/// The reason once, with all lines it holds for.
+std::string unpredicted_text(const Unpredicted& rows) {
+  std::string text = fmt::format("    {} rows: {}; lines", rows.lines.size(), rows.reason);
+  for (const uint64_t line : rows.lines)
+    text += fmt::format(" {}", line);
+  return text + "\n";
 }
 
 }  // namespace
@@ -94,15 +109,18 @@ void Scores::add(std::string_view name, const RowName& row, uint64_t truth,
   const double width = static_cast<double>(predicted.high - predicted.low);
   quantity.widths_pct.push_back(
       predicted.value == 0 ? 0 : 100 * width / static_cast<double>(predicted.value));
-  if (error != 0) quantity.misses.push_back({row, truth, predicted.value, "", error});
+  if (error != 0) quantity.misses.push_back({row, truth, predicted.value, error});
 }
 
-void Scores::add_unpredicted(std::string_view name, const RowName& row, uint64_t truth,
-                             const std::string& reason) {
-  Quantity& quantity = find(name);
-  ++quantity.score.rows;
-  ++quantity.score.unpredicted;
-  quantity.misses.push_back({row, truth, std::nullopt, reason, 100});
+void Scores::add_unpredicted(std::string_view name, const RowName& row, const std::string& reason) {
+  QuantityScore& score = find(name).score;
+  ++score.rows;
+  ++score.unpredicted;
+  auto& rows = score.unpredicted_rows;
+  auto found = std::find_if(rows.begin(), rows.end(),
+                            [&reason](const Unpredicted& each) { return each.reason == reason; });
+  if (found == rows.end()) found = rows.insert(rows.end(), {reason, {}});
+  found->lines.push_back(row.line);
 }
 
 std::vector<QuantityScore> Scores::summary(uint64_t num_worst) const {
@@ -145,8 +163,10 @@ std::string scores_text(const std::vector<QuantityScore>& scores) {
         score.p99_pct, score.max_pct, score.band_pct, score.band_width_pct);
   }
   for (const QuantityScore& score : scores) {
-    if (score.worst.empty()) continue;
-    text += fmt::format("{}, worst rows:\n", score.name);
+    if (!score.unpredicted_rows.empty()) text += score.name + ", not predicted:\n";
+    for (const Unpredicted& rows : score.unpredicted_rows)
+      text += unpredicted_text(rows);
+    if (!score.worst.empty()) text += score.name + ", worst rows:\n";
     for (const Miss& miss : score.worst)
       text += miss_text(miss);
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,15 +26,19 @@ struct RowName {
   std::string text;
 };
 
-/// One miss, or a row that was not predicted.
+/// One prediction that is off.
 struct Miss {
   RowName row;
   uint64_t truth = 0;
-  std::optional<uint64_t> predicted;
-  /// Why there is no prediction.
-  std::string reason;
+  uint64_t predicted = 0;
   /// Signed; below zero = predicted too little.
   double error_pct = 0;
+};
+
+/// Rows that were not predicted for one reason.
+struct Unpredicted {
+  std::string reason;
+  std::vector<uint64_t> lines;
 };
 
 /// All rows of one quantity.
@@ -57,14 +60,15 @@ struct QuantityScore {
   /// Median width of the band over the prediction, in percent.
   double band_width_pct = 0;
   std::vector<Miss> worst;
+  /// Every row without a prediction.
+  std::vector<Unpredicted> unpredicted_rows;
 };
 
 /// Collects rows and sums them up.
 class Scores {
  public:
   void add(std::string_view quantity, const RowName& row, uint64_t truth, const Predicted& value);
-  void add_unpredicted(std::string_view quantity, const RowName& row, uint64_t truth,
-                       const std::string& reason);
+  void add_unpredicted(std::string_view quantity, const RowName& row, const std::string& reason);
 
   /// In the order in which quantities came; at most `num_worst` misses each, the worst first.
   std::vector<QuantityScore> summary(uint64_t num_worst) const;
