@@ -1,7 +1,7 @@
 #include "engine/llama_cpp_compute.h"
 
-#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "engine/graph_allocator.h"
 #include "engine/llama_cpp_compute_graph.h"
@@ -10,56 +10,19 @@
 namespace vramgauge {
 namespace {
 
-using Rules = LlamaCppGraphRules;
+/// Half the width of the band, in thousandths. A replay of a graph that was compared with the
+/// engine is off by less than a thousandth (tests/truth), and builds from weeks around add a
+/// little; a graph that was only read may miss one of a layer's dozen tensors.
+constexpr uint64_t band_thousandths(LlamaCppComputeBasis basis) {
+  return basis == LlamaCppComputeBasis::measured ? 5 : 40;
+}
 
-constexpr LlamaCppGraphRules kRules[] = {
-    {"llama", 0},
-    {"command-r", Rules::kLayerNorm | Rules::kParallel},
-    {"cohere2", Rules::kLayerNorm | Rules::kParallel | Rules::kRopeInWindowOnly},
-    {"deepseek2", Rules::kRawExpertWeights},
-    {"deepseek32", Rules::kSigmoidRouter | Rules::kScalesWeights},
-    {"falcon-h1", 0},
-    {"falcon", Rules::kLayerNorm | Rules::kParallel | Rules::kAttentionFirst},
-    {"gemma2", Rules::kPostNorms},
-    {"gemma3", Rules::kPostNorms},
-    {"gemma3n", Rules::kGemma3n | Rules::kNormsValues},
-    {"gemma4", Rules::kPostNorms | Rules::kSelectsNormed | Rules::kNormsValues | Rules::kGemma4},
-    {"glm4moe", Rules::kSigmoidRouter},
-    {"glm-dsa", Rules::kSigmoidRouter | Rules::kScalesWeights},
-    {"granitehybrid", Rules::kNoRope | Rules::kScalesResidual | Rules::kScalesEmbedding},
-    {"jamba", Rules::kNoRope | Rules::kRawExpertWeights | Rules::kMixResidualFirst |
-                  Rules::kFfnResidualFirst},
-    {"lfm2", Rules::kMixResidualFirst | Rules::kFfnResidualFirst},
-    {"lfm2moe", Rules::kMixResidualFirst | Rules::kFfnResidualFirst | Rules::kSigmoidRouter},
-    {"mamba", 0},
-    {"mamba2", 0},
-    {"nemotron_h", Rules::kNoRope | Rules::kSelectsNormed},
-    {"nemotron_h_moe",
-     Rules::kNoRope | Rules::kSigmoidRouter | Rules::kScalesWeights | Rules::kSelectsNormed},
-    {"qwen3next", Rules::kSelectsNormed | Rules::kRepeatsKeys},
-    {"qwen35", Rules::kSelectsNormed | Rules::kFourPositions},
-    {"qwen35moe", Rules::kSelectsNormed | Rules::kFourPositions},
-    {"rwkv7", Rules::kLayerNorm | Rules::kNormsEmbedding},
-    {"gpt-oss", Rules::kSoftmaxOfChosen | Rules::kSelectsLast},
-    {"llama4", Rules::kWeightsInputs | Rules::kRawExpertWeights | Rules::kRopeInWindowOnly |
-                   Rules::kScalesQueries},
-    {"minimax-m2", Rules::kSigmoidRouter | Rules::kNormsAllHeads},
-    {"phi3", Rules::kFfnResidualFirst},
-    {"qwen2", 0},
-    {"qwen3", 0},
-    {"qwen3moe", 0},
-    {"starcoder", Rules::kLayerNorm | Rules::kNoRope},
-    {"starcoder2", Rules::kLayerNorm},
-};
+LlamaCppComputeBytes with_band(uint64_t bytes, LlamaCppComputeBasis basis) {
+  const uint64_t half = bytes / 1000 * band_thousandths(basis);
+  return {Bytes(bytes), Bytes(bytes - half), Bytes(bytes + half)};
+}
 
 }  // namespace
-
-const LlamaCppGraphRules* llama_cpp_graph_rules(std::string_view architecture) {
-  for (const LlamaCppGraphRules& rules : kRules) {
-    if (rules.architecture == architecture) return &rules;
-  }
-  return nullptr;
-}
 
 std::optional<LlamaCppCompute> llama_cpp_compute(const LlamaCppModel& model,
                                                  const LlamaCppContext& context,
@@ -77,13 +40,11 @@ std::optional<LlamaCppCompute> llama_cpp_compute(const LlamaCppModel& model,
   devices.num_copies = placement.is_pipelined ? 4 : 1;
   const std::vector<uint64_t> bytes = graph_buffer_bytes(graph.take_nodes(), devices);
   LlamaCppCompute result;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    const LlamaCppComputeBytes made{Bytes(bytes[i]), Bytes(bytes[i]), Bytes(bytes[i])};
-    if (i < num_gpus)
-      result.gpus.push_back(made);
-    else
-      result.host = made;
-  }
+  result.basis = rules->basis;
+  result.host = with_band(bytes.back(), rules->basis);
+  result.gpus.reserve(num_gpus);
+  for (uint32_t i = 0; i < num_gpus; ++i)
+    result.gpus.push_back(with_band(bytes[i], rules->basis));
   return result;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/llama_cpp_context.h"
@@ -18,14 +19,23 @@ struct LlamaCppComputeBytes {
   Bytes high;
 };
 
+/// How an architecture's graph is known.
+enum class LlamaCppComputeBasis {
+  measured,  ///< the engine's own accounting of such a model was compared
+  source     ///< read from the engine's source
+};
+
 /// One buffer per device.
 struct LlamaCppCompute {
+  LlamaCppComputeBasis basis = LlamaCppComputeBasis::source;
   /// In pinned memory when there is a GPU.
   LlamaCppComputeBytes host;
   std::vector<LlamaCppComputeBytes> gpus;
 };
 
-/// The buffers that the engine reserves at start for its largest batch.
+/// The buffers that the engine reserves at start for its largest batch, by a replay of its
+/// allocator over the tensors of a few layers that stand for all. Nothing for an architecture whose
+/// graph is not known, and when a size cannot be computed with.
 std::optional<LlamaCppCompute> llama_cpp_compute(const LlamaCppModel& model,
                                                  const LlamaCppContext& context,
                                                  const LlamaCppPlacement& placement,

@@ -49,11 +49,12 @@ LlamaCppGraph::Tensor LlamaCppGraph::route(const MoeFfn& ffn, Tensor x, Tensor& 
   Tensor weights = add(used, 0, {view(probabilities), view(chosen)});
   if (is(Rules::kSoftmaxOfChosen)) {
     weights = add(used, GraphNode::kInPlace, {view(weights)});
-  } else if (!is(Rules::kRawExpertWeights)) {
+  } else if (!is(Rules::kRawExpertWeights) || ffn.has_correction_bias) {
     const Tensor sum = add(rows_, 0, {view(weights)});
     weights = view(add(used, GraphNode::kInPlace, {view(weights), sum}));
   }
-  if (is(Rules::kScalesWeights)) weights = add(used, GraphNode::kInPlace, {weights});
+  if (is(Rules::kScalesWeights) && ffn.has_correction_bias)
+    weights = add(used, GraphNode::kInPlace, {weights});
   return weights;
 }
 

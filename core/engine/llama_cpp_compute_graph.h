@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/graph_allocator.h"
+#include "engine/llama_cpp_compute.h"
 #include "engine/llama_cpp_context.h"
 #include "engine/llama_cpp_placement.h"
 
@@ -20,6 +21,7 @@ namespace vramgauge {
 struct LlamaCppGraphRules {
   std::string_view architecture;
   uint32_t flags = 0;
+  LlamaCppComputeBasis basis = LlamaCppComputeBasis::measured;
 
   /// Mean-centred norms, which need a place of their own.
   static constexpr uint32_t kLayerNorm = 1U << 0;
@@ -36,7 +38,7 @@ struct LlamaCppGraphRules {
   static constexpr uint32_t kNoRope = 1U << 4;
   /// No rotary embedding in layers that keep the whole context.
   static constexpr uint32_t kRopeInWindowOnly = 1U << 5;
-  /// Weights of experts are not normalised to one.
+  /// Weights of experts are not normalised to one, unless a bias corrects the choice.
   static constexpr uint32_t kRawExpertWeights = 1U << 6;
   /// Router scores by a sigmoid.
   static constexpr uint32_t kSigmoidRouter = 1U << 7;
@@ -44,7 +46,7 @@ struct LlamaCppGraphRules {
   static constexpr uint32_t kSoftmaxOfChosen = 1U << 8;
   /// Experts' inputs are weighted, not their outputs.
   static constexpr uint32_t kWeightsInputs = 1U << 9;
-  /// Experts' weights are scaled.
+  /// Experts' weights are scaled where a bias corrects the choice.
   static constexpr uint32_t kScalesWeights = 1U << 10;
   /// Queries and keys are normalised over all heads at once.
   static constexpr uint32_t kNormsAllHeads = 1U << 11;
