@@ -75,6 +75,23 @@ function watch(page, origin) {
   return problems;
 }
 
+/** Lets the next call into a module trap once `trap_next` is set; for `prepare`. */
+export const make_trappable = (page) =>
+  page.addInitScript(() => {
+    const get = WebAssembly.Table.prototype.get;
+    WebAssembly.Table.prototype.get = function (index) {
+      const entry = get.call(this, index);
+      if (typeof entry !== "function") return entry;
+      return (...args) => {
+        if (window.trap_next) {
+          window.trap_next = false;
+          throw new WebAssembly.RuntimeError("unreachable");
+        }
+        return entry(...args);
+      };
+    };
+  });
+
 /** Waits for an answer that belongs to what the fields say. */
 export async function answered(page) {
   await page.locator("vg-verdict section:not([data-state=none])").waitFor();

@@ -1,25 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answered, browser_tests, input, open, table_bytes } from "./harness.mjs";
+import { answered, browser_tests, input, make_trappable, open, table_bytes } from "./harness.mjs";
 
 const open_in = browser_tests();
-
-/** Lets the next call into the module trap once `trap_next` is set. */
-const make_trappable = (page) =>
-  page.addInitScript(() => {
-    const get = WebAssembly.Table.prototype.get;
-    WebAssembly.Table.prototype.get = function (index) {
-      const entry = get.call(this, index);
-      if (typeof entry !== "function") return entry;
-      return (...args) => {
-        if (window.trap_next) {
-          window.trap_next = false;
-          throw new WebAssembly.RuntimeError("unreachable");
-        }
-        return entry(...args);
-      };
-    };
-  });
 
 test("after a trap the page says so with the link to report, and goes on", async () => {
   await open(open_in, { prepare: make_trappable }, async (page) => {
