@@ -89,12 +89,15 @@ test("an answer that is not what was asked for is refused", async () => {
   assert.equal(other.args.got, `bytes 5-9/${kBytes}`);
   const shorter = await failure(source("shorter").read(0, 100, live));
   assert.equal(shorter.code, "wrong_length");
-  assert.deepEqual(
-    [shorter.args.stated_bytes, shorter.args.found_bytes],
-    [kBytes, kBytes - 1],
+  assert.deepEqual([shorter.args.stated_bytes, shorter.args.found_bytes], [kBytes, kBytes - 1]);
+  assert.equal(
+    (await failure(source("whole", { size: 10 }).read(0, 10, live))).code,
+    "wrong_length",
   );
-  assert.equal((await failure(source("whole", { size: 10 }).read(0, 10, live))).code, "wrong_length");
-  assert.equal((await failure(source("good", { size: kBytes + 50 }).read(kBytes + 1, 9, live))).code, "wrong_length");
+  assert.equal(
+    (await failure(source("good", { size: kBytes + 50 }).read(kBytes + 1, 9, live))).code,
+    "wrong_length",
+  );
   assert.equal((await failure(source("cut").read(0, 100, live))).code, "cut_short");
 });
 
@@ -143,7 +146,9 @@ test("a file of this computer is read in parts, and its loss is a failure", asyn
   const gone = new FileSource({
     name: "a.gguf",
     size: 9,
-    slice: () => ({ arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")) }),
+    slice: () => ({
+      arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")),
+    }),
   });
   assert.equal((await failure(gone.read(0, 1, live))).code, "unreadable_file");
 });

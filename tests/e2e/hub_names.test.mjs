@@ -62,16 +62,39 @@ test("the chosen hub is where names are looked up", () => {
 });
 
 test("what is no name or address is refused", () => {
-  const texts = ["", "a b/c", "../../etc", "org/", "https://", "datasets/a/b", "org/na me", "/x", "-a/b"];
-  for (const text of texts) assert.equal(code_of(() => target(text)), "bad_name", text);
+  const texts = [
+    "",
+    "a b/c",
+    "../../etc",
+    "org/",
+    "https://",
+    "datasets/a/b",
+    "org/na me",
+    "/x",
+    "-a/b",
+  ];
+  for (const text of texts)
+    assert.equal(
+      code_of(() => target(text)),
+      "bad_name",
+      text,
+    );
   assert.equal(parse_base(" hub.example.org/hf/ "), "https://hub.example.org/hf");
   assert.equal(parse_base("http://localhost:9000"), "http://localhost:9000");
-  for (const text of ["", "https://", "a b"]) assert.equal(code_of(() => parse_base(text)), "bad_base", text);
+  for (const text of ["", "https://", "a b"])
+    assert.equal(
+      code_of(() => parse_base(text)),
+      "bad_base",
+      text,
+    );
 });
 
 const files = (...paths) => paths.map((path, index) => ({ path, size: 100 + index }));
 const found = (list, path = "", tag = "") =>
-  find_variants(list, path, tag).map((variant) => [variant.name, ...variant.files.map((file) => file.path)]);
+  find_variants(list, path, tag).map((variant) => [
+    variant.name,
+    ...variant.files.map((file) => file.path),
+  ]);
 
 test("a checkpoint is its shards, their index and the configurations beside them", () => {
   const list = files(
@@ -119,30 +142,56 @@ test("each GGUF is offered, split ones whole, from small to large; what lies bes
   assert.deepEqual(found(list, "a-Q8_0.gguf"), [["a-Q8_0", "a-Q8_0.gguf"]]);
   // Any part stands for all of them.
   assert.equal(found(list, "BF16/a-BF16-00002-of-00002.gguf")[0].length, 3);
-  assert.equal(code_of(() => found(list, "", "Q3_K")), "file_missing");
+  assert.equal(
+    code_of(() => found(list, "", "Q3_K")),
+    "file_missing",
+  );
 });
 
 test("what cannot be read has a reason of its own", () => {
-  assert.equal(code_of(() => found(files("config.json", "pytorch_model.bin"))), "pickle_only");
-  assert.equal(code_of(() => found(files("README.md"))), "no_model");
-  assert.equal(code_of(() => found(files("model.safetensors"))), "no_config");
+  assert.equal(
+    code_of(() => found(files("config.json", "pytorch_model.bin"))),
+    "pickle_only",
+  );
+  assert.equal(
+    code_of(() => found(files("README.md"))),
+    "no_model",
+  );
+  assert.equal(
+    code_of(() => found(files("model.safetensors"))),
+    "no_config",
+  );
   const [split] = find_variants(files("a-00001-of-00003.gguf", "a-00003-of-00003.gguf"), "", "");
-  assert.equal(code_of(() => check_parts(split)), "part_missing");
+  assert.equal(
+    code_of(() => check_parts(split)),
+    "part_missing",
+  );
 });
 
 test("of chosen files those are read that a model is made of", () => {
   const named = (...names) => names.map((name) => ({ name }));
   const names = (list) => readable_files(list).map(({ name }) => name);
   assert.deepEqual(
-    names(named("README.md", "config.json", "model.safetensors", "tokenizer_config.json", "vocab.json")),
+    names(
+      named("README.md", "config.json", "model.safetensors", "tokenizer_config.json", "vocab.json"),
+    ),
     ["config.json", "model.safetensors"],
   );
   assert.deepEqual(names(named("hf_quant_config.json", "generation_config.json")), [
     "hf_quant_config.json",
   ]);
-  assert.equal(code_of(() => names(named("model.bin"))), "pickle_only");
-  assert.equal(code_of(() => names(named("photo.jpg"))), "unknown_files");
-  assert.equal(code_of(() => names([])), "unknown_files");
+  assert.equal(
+    code_of(() => names(named("model.bin"))),
+    "pickle_only",
+  );
+  assert.equal(
+    code_of(() => names(named("photo.jpg"))),
+    "unknown_files",
+  );
+  assert.equal(
+    code_of(() => names([])),
+    "unknown_files",
+  );
   assert.equal(lone_config(named("my.json"))?.name, "my.json");
   assert.equal(lone_config(named("model.safetensors.index.json")), undefined);
   assert.equal(lone_config(named("config.json", "model.safetensors")), undefined);

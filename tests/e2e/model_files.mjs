@@ -15,7 +15,10 @@ const kColumns = rows[0];
 function facts(name) {
   const row = rows.find(([model, , quant]) => `${model}.${quant}` === name);
   const value = (column) => Number(row[kColumns.indexOf(column)]);
-  return { tensor_bytes: value("tensor_bytes_sum"), data_bytes: value("gguf_data_bytes_aligned32") };
+  return {
+    tensor_bytes: value("tensor_bytes_sum"),
+    data_bytes: value("gguf_data_bytes_aligned32"),
+  };
 }
 
 const real_header = (name) => gunzipSync(readFileSync(new URL(`${name}.gguf.head.gz`, kHeaders)));

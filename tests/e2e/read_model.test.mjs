@@ -57,17 +57,27 @@ function fake_sources(count, { size = 1e12, fail_at } = {}) {
 }
 
 test("parts are read until nothing is wanted, six at a time and one of each file", async () => {
-  const reader = fake_reader(Array.from({ length: 20 }, () => [[0, 8], [8, 100]]));
+  const reader = fake_reader(
+    Array.from({ length: 20 }, () => [
+      [0, 8],
+      [8, 100],
+    ]),
+  );
   const { sources, state } = fake_sources(20);
   const progress = [];
-  const reply = await read_model(reader, { name: "", sources }, live(), (step) => progress.push(step));
+  const reply = await read_model(reader, { name: "", sources }, live(), (step) =>
+    progress.push(step),
+  );
   assert.equal(reply.result.name, "model");
   assert.equal(reader.fed.length, 40);
   assert.equal(state.most, 6);
   assert.equal(state.closed, 20);
   assert.deepEqual(progress.at(-1), { files: 20, files_done: 20, bytes: 20 * 108, frac: 1 });
   const fracs = progress.map(({ frac }) => frac);
-  assert.deepEqual(fracs, [...fracs].sort((a, b) => a - b));
+  assert.deepEqual(
+    fracs,
+    [...fracs].sort((a, b) => a - b),
+  );
 });
 
 test("a long part comes in several reads", async () => {
@@ -81,7 +91,12 @@ test("a long part comes in several reads", async () => {
 });
 
 test("the end of a file is told by no bytes", async () => {
-  const reader = fake_reader([[[0, 10], [10, 10]]]);
+  const reader = fake_reader([
+    [
+      [0, 10],
+      [10, 10],
+    ],
+  ]);
   await read_model(reader, fake_sources(1, { size: 10 }), live(), () => {});
   assert.deepEqual(reader.fed, [
     [0, 0, 10],
@@ -90,7 +105,12 @@ test("the end of a file is told by no bytes", async () => {
 });
 
 test("a size that is learned on the way is passed on, once", async () => {
-  const reader = fake_reader([[[0, 4], [4, 4]]]);
+  const reader = fake_reader([
+    [
+      [0, 4],
+      [4, 4],
+    ],
+  ]);
   const model = fake_sources(1);
   const [source] = model.sources;
   const { read } = source;
@@ -111,8 +131,21 @@ test("a refusal ends it, and everything is closed", async () => {
 
 test("a file that is lost ends it, and reads under way are stopped", async () => {
   const { sources, state } = fake_sources(3, { fail_at: 0 });
-  const reader = fake_reader([[[0, 1]], [[0, 1], [1, 1]], [[0, 1], [1, 1]]]);
-  await assert.rejects(read_model(reader, { name: "", sources }, live(), () => {}), /lost/);
+  const reader = fake_reader([
+    [[0, 1]],
+    [
+      [0, 1],
+      [1, 1],
+    ],
+    [
+      [0, 1],
+      [1, 1],
+    ],
+  ]);
+  await assert.rejects(
+    read_model(reader, { name: "", sources }, live(), () => {}),
+    /lost/,
+  );
   await new Promise((done) => setTimeout(done, 20));
   assert.equal(state.closed, 3);
   assert.equal(state.stopped, 2);

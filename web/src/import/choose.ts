@@ -16,7 +16,12 @@ const kWeights = /\.(gguf|safetensors)$/i;
 const kPickle = /\.(bin|pt|pth|ckpt|pkl)$/i;
 /** Projectors and importance matrices lie beside models, and are none. */
 const kBesideModels = /(^|\/)(mmproj|imatrix)|imatrix[^/]*\.gguf$/i;
-const kConfigs = ["config.json", "quantize_config.json", "quant_config.json", "hf_quant_config.json"];
+const kConfigs = [
+  "config.json",
+  "quantize_config.json",
+  "quant_config.json",
+  "hf_quant_config.json",
+];
 const kIndex = /\.safetensors\.index\.json$/i;
 
 /**
@@ -35,7 +40,9 @@ function matches({ name, files }: Variant, path: string, tag: string): boolean {
   if (path !== "" && kWeights.test(path)) return files.some((file) => file.path === path);
   return (
     name.toLowerCase().includes(tag.toLowerCase()) &&
-    (path === "" || path.endsWith(".json") || files.some((file) => file.path.startsWith(`${path}/`)))
+    (path === "" ||
+      path.endsWith(".json") ||
+      files.some((file) => file.path.startsWith(`${path}/`)))
   );
 }
 
@@ -52,9 +59,7 @@ function checkpoint(files: HubFile[]): Variant[] {
   if (!at_root.some(({ path }) => path === kConfigs[0])) throw new ImportFailure("no_config");
   const beside = at_root.filter(({ path }) => kConfigs.includes(path) || kIndex.test(path));
   const files_read = [...beside, ...weights];
-  return [
-    { name: "safetensors", is_checkpoint: true, files: files_read, size: total(weights) },
-  ];
+  return [{ name: "safetensors", is_checkpoint: true, files: files_read, size: total(weights) }];
 }
 
 /** A repository may hold the same weights again in one piece, or under names of another program. */
@@ -92,5 +97,7 @@ function total(files: HubFile[]): number {
 }
 
 function nothing_readable(files: HubFile[]): ImportFailure {
-  return new ImportFailure(files.some(({ path }) => kPickle.test(path)) ? "pickle_only" : "no_model");
+  return new ImportFailure(
+    files.some(({ path }) => kPickle.test(path)) ? "pickle_only" : "no_model",
+  );
 }

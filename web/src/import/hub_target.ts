@@ -40,7 +40,8 @@ const kFileRoutes = ["tree", "blob", "resolve", "raw"];
 /** The address of a hub as the user wrote it, in normal form. */
 export function parse_base(text: string): string {
   const given = text.trim();
-  const url = given === "" ? null : url_of(/^https?:\/\//i.test(given) ? given : `https://${given}`);
+  const url =
+    given === "" ? null : url_of(/^https?:\/\//i.test(given) ? given : `https://${given}`);
   if (!url) throw new ImportFailure("bad_base", { text: given });
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
@@ -104,7 +105,8 @@ function suffixes(text: string): [string, string, string] {
 function file_place([route = "", ...rest]: string[]): { revision: string; path: string } {
   if (route === "file" && rest[0] === "view")
     return { revision: rest[1] ?? "", path: rest.slice(2).join("/") };
-  if (kFileRoutes.includes(route)) return { revision: rest[0] ?? "", path: rest.slice(1).join("/") };
+  if (kFileRoutes.includes(route))
+    return { revision: rest[0] ?? "", path: rest.slice(1).join("/") };
   const path = [route, ...rest].join("/");
   return { revision: "", path: kFile.test(path) ? path : "" };
 }

@@ -139,7 +139,9 @@ export class ImportTask extends EventTarget {
 
 /** A repository or file as a name: "Qwen/Qwen3-8B" and "Qwen3-8B.gguf" are "Qwen3-8B". */
 function model_name(path: string): string {
-  const file = path.slice(path.lastIndexOf("/") + 1).replace(/(-\d{5}-of-\d{5})?\.(gguf|safetensors)$/i, "");
+  const file = path
+    .slice(path.lastIndexOf("/") + 1)
+    .replace(/(-\d{5}-of-\d{5})?\.(gguf|safetensors)$/i, "");
   // What every checkpoint's file is called names none.
   return file === "model" ? "" : file;
 }

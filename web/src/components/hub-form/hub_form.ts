@@ -194,7 +194,8 @@ export class HubForm extends StoreElement {
     try {
       const base = parse_base(this.#base());
       const target = this.name.trim() === "" ? null : parse_target(this.name, base);
-      return new URL(target === null ? base : target.kind === "file" ? target.url : target.base).host;
+      return new URL(target === null ? base : target.kind === "file" ? target.url : target.base)
+        .host;
     } catch {
       return this.#base();
     }

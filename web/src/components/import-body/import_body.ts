@@ -112,11 +112,11 @@ export class ImportBody extends StoreElement {
       ${
         this.origin === origin
           ? html`<vg-import-status
-            .store=${this.store}
-            .outcome=${this.outcome}
-            @cancel=${this.#on_cancel}
-            @choose=${this.#on_choose}
-          ></vg-import-status>`
+              .store=${this.store}
+              .outcome=${this.outcome}
+              @cancel=${this.#on_cancel}
+              @choose=${this.#on_choose}
+            ></vg-import-status>`
           : nothing
       }
     </div>`;

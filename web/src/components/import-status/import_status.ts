@@ -83,7 +83,9 @@ export class ImportStatus extends StoreElement {
     const args = this.#shown(failure.args);
     const quiet = failure.code === "cancelled";
     return html`<p class="failure" data-code=${failure.code}>
-      <span class=${quiet ? "" : "error"}>${t(`import_errors.${failure.code}.message`, args).trim()}</span>
+      <span class=${quiet ? "" : "error"}
+        >${t(`import_errors.${failure.code}.message`, args).trim()}</span
+      >
       <span class="hint">${t(`import_errors.${failure.code}.hint`, args)}</span>
     </p>`;
   }
