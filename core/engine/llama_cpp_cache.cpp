@@ -39,7 +39,8 @@ bool has_index_keys(const LlamaCppContext& context, const LlamaCppLayer& layer) 
 }
 
 CheckedU64 state_bytes(const LlamaCppContext& context, uint64_t elements, bool is_on_gpu) {
-  return llama_cpp_stored_bytes(GgmlType::f32, elements, context.n_seq_max, is_on_gpu);
+  const CheckedU64 states = CheckedU64(uint64_t{1}) + context.n_rs_seq;
+  return llama_cpp_stored_bytes(GgmlType::f32, elements, states * context.n_seq_max, is_on_gpu);
 }
 
 }  // namespace

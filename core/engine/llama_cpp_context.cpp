@@ -122,6 +122,11 @@ bool is_automatic(const LlamaCppOptions& options) {
   return options.flash_attn == LlamaCppFlashAttention::automatic;
 }
 
+/// Architectures whose recurrent states can be taken back (llm_arch_supports_rs_rollback).
+bool keeps_earlier_states(std::string_view architecture) {
+  return architecture == "qwen35" || architecture == "qwen35moe";
+}
+
 /// Automatic means on unless a GPU that holds the layer cannot run it.
 bool uses_flash_attention(const LlamaCppModel& model, const LlamaCppOptions& options) {
   if (options.flash_attn == LlamaCppFlashAttention::off || lacks_flash_attention(model))
@@ -136,9 +141,10 @@ bool uses_flash_attention(const LlamaCppModel& model, const LlamaCppOptions& opt
 uint64_t output_rows(const LlamaCppOptions& options, const LlamaCppContext& context) {
   if (!options.rules.output_limit) return context.n_batch;
   if (options.n_outputs_max != 0) return options.n_outputs_max;
-  if (options.program == LlamaCppProgram::server)
-    return context.n_seq_max * (1 + options.n_draft_tokens);
-  return context.n_batch;
+  if (options.program != LlamaCppProgram::server) return context.n_batch;
+  const CheckedU64 rows =
+      CheckedU64(context.n_seq_max) * (CheckedU64(uint64_t{1}) + options.n_draft_tokens);
+  return std::max<uint64_t>(1, std::min(options.n_batch, rows.value_or(UINT64_MAX)));
 }
 
 void size_cells(LlamaCppContext& context, const LlamaCppRules& rules, uint64_t asked_tokens) {
@@ -203,6 +209,7 @@ Result<LlamaCppContext> llama_cpp_context(const LlamaCppModel& model,
   context.flash_attn = uses_flash_attention(model, options);
   context.offload_kv = options.offload_kv;
   context.offload_ops = options.offload_ops;
+  if (keeps_earlier_states(model.architecture)) context.n_rs_seq = options.n_rs_seq;
   context.latent_values = model.is_latent && !options.rules.latent_alone;
   size_cells(context, options.rules, asked_tokens);
   if (model.window_tokens != 0)

@@ -79,6 +79,9 @@ struct LlamaCppOptions {
   uint64_t n_outputs_max = 0;
   /// Tokens that a draft proposes at once; the server reserves output rows for them.
   uint64_t n_draft_tokens = 0;
+  /// Earlier states kept per sequence, so that tokens of a draft can be taken back: as many as the
+  /// model's own further-token layers propose. Architectures that cannot do so keep none.
+  uint64_t n_rs_seq = 0;
   /// Empty = a build without GPU support.
   std::vector<LlamaCppDevice> devices;
   /// -ts, one share per device; empty = by free memory. The engine computes with floats.
@@ -118,6 +121,8 @@ struct LlamaCppContext {
   bool flash_attn = true;
   bool offload_kv = true;
   bool offload_ops = true;
+  /// Earlier states kept per sequence.
+  uint64_t n_rs_seq = 0;
   /// A latent is cached once more as a value.
   bool latent_values = false;
 };

@@ -87,6 +87,9 @@ TEST(LlamaCppContext, ServersReserveARowPerSlot) {
   options.n_seq_max = 4;
   options.n_draft_tokens = 15;
   EXPECT_EQ(llama_cpp_context(llama_8b(), options).value().n_outputs_max, 64U);
+  options.n_batch = 40;
+  EXPECT_EQ(llama_cpp_context(llama_8b(), options).value().n_outputs_max, 40U);
+  options.n_batch = 2048;
   options.program = LlamaCppProgram::bench;
   EXPECT_EQ(llama_cpp_context(llama_8b(), options).value().n_outputs_max, 2048U);
 }
@@ -166,6 +169,30 @@ TEST(LlamaCppCache, LayersThatPredictFurtherTokens) {
     const auto context = llama_cpp_context(model, options_of(1024)).value();
     EXPECT_EQ(llama_cpp_layer_bytes(model, context, 1, false).full.get(),
               counts ? 1024U * 2 * 2 * 1024 : 0U)
+        << architecture;
+  }
+}
+
+// A convolution of 3 x (2 x 16 x 128 + 32 x 128) and a state of 32 x 128 x 128 floats per sequence;
+// drafts of 4 tokens keep four earlier ones beside it, where the architecture can go back.
+TEST(LlamaCppCache, EarlierStatesWhereTheyCanBeTakenBack) {
+  GatedDelta delta;
+  delta.num_k_heads = 16;
+  delta.num_v_heads = 32;
+  delta.k_head_dim = delta.v_head_dim = 128;
+  delta.d_conv = 4;
+  Layer layer;
+  layer.mixers.emplace_back(delta);
+  constexpr uint64_t kState = (3 * (2 * 16 * 128 + 32 * 128) + 32 * 128 * 128) * 4;
+  for (const auto& [architecture, states] :
+       {std::pair<const char*, uint64_t>{"qwen35", 5}, {"qwen3next", 1}}) {
+    const LlamaCppModel model = model_of(architecture, {layer, attention_layer(16, 2, 256)});
+    LlamaCppOptions options = options_of(1024);
+    options.n_seq_max = 2;
+    options.n_rs_seq = 4;
+    const auto context = llama_cpp_context(model, options).value();
+    EXPECT_EQ(context.memory_class, LlamaCppMemoryClass::hybrid);
+    EXPECT_EQ(llama_cpp_layer_bytes(model, context, 0, true).state.get(), 2 * states * kState)
         << architecture;
   }
 }
