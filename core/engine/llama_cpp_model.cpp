@@ -39,6 +39,7 @@ class LayerBuilder {
 
   Diagnostics build() {
     model_.num_layers = model_.spec.layers.size();
+    if (model_.num_layers == 0) refuse("a model without layers");
     for (const auto* layers : {&model_.spec.layers, &model_.spec.mtp_layers}) {
       for (const Layer& layer : *layers)
         add(layer);

@@ -41,6 +41,16 @@ uint64_t count_on(const LlamaCppPlacement& placement, uint64_t device) {
       std::count(placement.layer_device.begin(), placement.layer_device.end(), device));
 }
 
+TEST(LlamaCppModel, RefusesWhatTheEngineHasNoRulesFor) {
+  EXPECT_FALSE(llama_cpp_model("llama", ModelSpec(), {}));
+  ModelSpec spec;
+  spec.layers.resize(1);
+  spec.layers[0].mixers.emplace_back(LinearAttention{});
+  const auto refused = llama_cpp_model("minimax", spec, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().front().code, ErrorCode::model_unsupported);
+}
+
 // -c 1000 --parallel 7: n_ctx 1024, each sequence pad(146, 256) = 256 cells, so 1792 in all.
 TEST(LlamaCppContext, SplitContextsRoundUp) {
   LlamaCppOptions options = options_of(1000);
