@@ -40,6 +40,7 @@ constexpr Row kAliases[] = {
     {"lm_head", "output"},
     {"lm_head", "ff_out"},
     {"embed_tokens", "embed"},
+    {"vision_tower", "visual"},
 };
 
 constexpr std::string_view kPrefixes[] = {

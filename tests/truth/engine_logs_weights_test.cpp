@@ -42,7 +42,7 @@ constexpr const char* kFp8Dynamic = R"({"quant_method":"compressed-tensors",
 constexpr const char* kNf4 = R"({"quant_method":"bitsandbytes","load_in_4bit":true,
     "llm_int8_skip_modules":["lm_head","visual","vision_tower","embed_vision"]})";
 constexpr const char* kNf4Double = R"({"quant_method":"bitsandbytes","load_in_4bit":true,
-    "bnb_4bit_use_double_quant":true,"llm_int8_skip_modules":["lm_head","vision_tower"]})";
+    "bnb_4bit_use_double_quant":true,"llm_int8_skip_modules":["lm_head","visual"]})";
 /// Only the experts.
 constexpr const char* kGptqExperts = R"({"quant_method":"gptq","bits":4,"group_size":128,
     "desc_act":false,"sym":true,"dynamic":{"-:.*attn.*":{},"-:.*shared_expert.*":{},
