@@ -110,7 +110,9 @@ Answer Reader::State::open(const json::Value& request) {
       file.error(ErrorCode::api_unknown_key, key, {{"key", key}});
   }
   Answer answer = unknown_keys(reader, errors, json::Value::null());
-  return answer.result ? progress({}) : answer;
+  if (answer.result) return progress({});
+  files = ModelFiles(&class_defaults);
+  return answer;
 }
 
 Answer Reader::State::progress(Diagnostics errors) const {

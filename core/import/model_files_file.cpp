@@ -74,10 +74,18 @@ Result<uint64_t> header_bytes(const File& file) {
   return length;
 }
 
+/// Room for the whole header at once: growing would hold it twice. What a file announces that may
+/// not be there is only believed up to a limit.
+void make_room(File& file, uint64_t header_bytes) {
+  const uint64_t believed =
+      file.size_bytes ? header_bytes : std::min(header_bytes, 4 * kMaxWindowBytes);
+  file.content.reserve(index_of(believed));
+}
+
 void advance_safetensors(File& file) {
   const Result<uint64_t> length = header_bytes(file);
   if (!length) return fail_with(file, length.error());
-  if (file.content.size() < *length) return;
+  if (file.content.size() < *length) return make_room(file, *length);
   Diagnostics errors = store(read_safetensors_header(file.content), file.safetensors);
   drop(file.content);
   finish(file, errors.empty() ? check_length(file) : std::move(errors));

@@ -170,7 +170,16 @@ Diagnostics check_places(SafetensorsHeader& header) {
   return {};
 }
 
+/// Entries that a text can hold at most, by its lists (two an entry) and by its length.
+uint64_t max_entries(std::string_view text) {
+  constexpr uint64_t kMinEntryBytes = 48;
+  const auto num_lists = static_cast<uint64_t>(std::count(text.begin(), text.end(), '['));
+  return std::min({num_lists / 2, uint64_t{text.size()} / kMinEntryBytes, kMaxSafetensorsTensors});
+}
+
 Diagnostics read_members(std::string_view text, SafetensorsHeader& header) {
+  // Exactly, for a large header: growing would hold them twice.
+  header.tensors.reserve(index_of(max_entries(text)));
   MemberSplitter members(text);
   while (const auto member = members.next()) {
     if (header.tensors.size() >= kMaxSafetensorsTensors) {

@@ -1,7 +1,7 @@
 // Checkpoints of several safetensors files, with or without their index.
 #include <algorithm>
-#include <map>
 #include <set>
+#include <utility>
 
 #include "import/safetensors.h"
 #include "import/safetensors_names.h"
@@ -58,10 +58,9 @@ void set_shape(WeightTensor& weight, const SafetensorsTensor& tensor, const Safe
   weight.is_matrix = name.is_weight && (shape.size() == 2 || is_stacked);
 }
 
-StoredTensor stored(const SafetensorsTensor& tensor, const SafetensorsName& name) {
+/// Takes the tensor apart: a checkpoint may have 100,000 of them.
+StoredTensor stored(SafetensorsTensor tensor, const SafetensorsName& name) {
   StoredTensor result;
-  result.file_name = tensor.name;
-  result.dtype = tensor.dtype;
   result.bytes = tensor.bytes();
   result.elements = tensor.elements;
   result.weight.name = tensor.name;
@@ -70,32 +69,43 @@ StoredTensor stored(const SafetensorsTensor& tensor, const SafetensorsName& name
   result.weight.is_matrix = false;
   set_shape(result.weight, tensor, name);
   result.weight.active_count = result.weight.count;
+  result.file_name = std::move(tensor.name);
+  result.dtype = std::move(tensor.dtype);
   return result;
 }
 
 /// Collects the tensors of the files.
 class Joiner {
  public:
-  explicit Joiner(const SafetensorsFacts& facts) : facts_(facts) {}
+  Joiner(const SafetensorsFacts& facts, std::vector<SafetensorsFile>& files)
+      : facts_(facts), files_(files) {
+    std::vector<StoredTensor>::size_type num_tensors = 0;
+    for (const SafetensorsFile& file : files)
+      num_tensors += file.header.tensors.size();
+    result_.tensors.reserve(num_tensors);
+    places_.reserve(num_tensors);
+    for (uint32_t i = 0; i < files.size(); ++i)
+      add(files[i].header, i);
+    std::sort(places_.begin(), places_.end(),
+              [this](const Place& a, const Place& b) { return name_of(a) < name_of(b); });
+  }
 
   /// The name of a tensor that is in two files, or nothing.
-  std::optional<std::string> add(const SafetensorsFile& file) {
-    for (const SafetensorsTensor& tensor : file.header.tensors) {
-      if (!files_.emplace(tensor.name, file.name).second) return tensor.name;
-      const SafetensorsName name = read_safetensors_name(tensor.name);
-      result_.tensors.push_back(stored(tensor, name));
-      total_ += CheckedU64(tensor.bytes());
-      if (name.is_adapter) ++result_.num_adapter_tensors;
-      if (name.marks_mtp && name.layer >= 0) mtp_layers_.insert(name.layer);
-    }
-    return std::nullopt;
+  const std::string* find_twice() const {
+    const auto twice = std::adjacent_find(
+        places_.begin(), places_.end(),
+        [this](const Place& a, const Place& b) { return name_of(a) == name_of(b); });
+    return twice == places_.end() ? nullptr : &name_of(*twice);
   }
 
   /// The first tensor of the index that is not in the file it should be in.
   const std::pair<std::string, std::string>* find_missing(const SafetensorsIndex& index) const {
     for (const auto& entry : index.weight_map) {
-      const auto found = files_.find(entry.first);
-      if (found == files_.end() || found->second != base_name(entry.second)) return &entry;
+      const auto found = std::lower_bound(
+          places_.begin(), places_.end(), entry.first,
+          [this](const Place& place, const std::string& name) { return name_of(place) < name; });
+      const bool is_there = found != places_.end() && name_of(*found) == entry.first;
+      if (!is_there || files_[found->file].name != base_name(entry.second)) return &entry;
     }
     return nullptr;
   }
@@ -115,6 +125,29 @@ class Joiner {
   }
 
  private:
+  /// A tensor, and the file it is in.
+  struct Place {
+    uint32_t tensor = 0;
+    uint32_t file = 0;
+  };
+
+  const std::string& name_of(const Place& place) const {
+    return result_.tensors[place.tensor].file_name;
+  }
+
+  /// Takes the tensors of a file, so that they are not held twice.
+  void add(SafetensorsHeader& header, uint32_t file) {
+    for (SafetensorsTensor& tensor : header.tensors) {
+      const SafetensorsName name = read_safetensors_name(tensor.name);
+      total_ += CheckedU64(tensor.bytes());
+      if (name.is_adapter) ++result_.num_adapter_tensors;
+      if (name.marks_mtp && name.layer >= 0) mtp_layers_.insert(name.layer);
+      places_.push_back({static_cast<uint32_t>(result_.tensors.size()), file});
+      result_.tensors.push_back(stored(std::move(tensor), name));
+    }
+    std::vector<SafetensorsTensor>().swap(header.tensors);
+  }
+
   /// A layer with the projection or norms of multi-token prediction is one as a whole.
   void mark_mtp() {
     for (StoredTensor& tensor : result_.tensors) {
@@ -142,9 +175,11 @@ class Joiner {
   }
 
   const SafetensorsFacts& facts_;
+  const std::vector<SafetensorsFile>& files_;
   SafetensorsCheckpoint result_;
   CheckedU64 total_;
-  std::map<std::string, std::string, std::less<>> files_;
+  /// By the names of the tensors.
+  std::vector<Place> places_;
   std::set<int64_t> mtp_layers_;
 };
 
@@ -184,11 +219,9 @@ Result<SafetensorsCheckpoint> join_safetensors(std::vector<SafetensorsFile> file
   for (SafetensorsFile& file : files)
     file.name = base_name(file.name);
   const uint64_t num_dropped = drop_consolidated(files);
-  Joiner joiner(facts);
-  for (const SafetensorsFile& file : files) {
-    if (const auto twice = joiner.add(file))
-      return fail(ErrorCode::safetensors_duplicate, "", {{"tensor", *twice}});
-  }
+  Joiner joiner(facts, files);
+  if (const std::string* twice = joiner.find_twice())
+    return fail(ErrorCode::safetensors_duplicate, "", {{"tensor", *twice}});
   if (index != nullptr) {
     if (const auto* missing = joiner.find_missing(*index)) {
       return fail(ErrorCode::safetensors_shard_missing, "",
