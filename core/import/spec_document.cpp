@@ -7,26 +7,26 @@ namespace vramgauge::spec {
 namespace {
 
 constexpr std::string_view kContainers[] = {"gguf", "safetensors"};
+constexpr Names kContainerNames = names(kContainers);
 /// In the order of QuantScheme::Kind and QuantScheme::Span.
 constexpr std::string_view kSchemeKinds[] = {"gptq",  "awq",          "packed_int", "bytes",
                                              "nvfp4", "microscaled",  "bnb_4bit",   "affine",
                                              "exl3",  "modelopt_awq", "bitnet"};
+constexpr Names kSchemeKindNames = names(kSchemeKinds);
 constexpr std::string_view kSpans[] = {"tensor", "channel", "group", "block"};
-constexpr json::Range kBits{0, 64};
-constexpr json::Range kParameters{1, uint64_t{1} << 50};
-constexpr json::Range kStoredDim{0, uint64_t{1} << 40};
+constexpr Names kSpanNames = names(kSpans);
 
 }  // namespace
 
 static void describe(Fields& f, QuantScheme& s) {
   const QuantScheme plain;
-  f.choice("kind", s.kind, names(kSchemeKinds), plain.kind);
-  f.number("bits", s.bits, {1, kBits.max}, plain.bits);
-  f.number("group_size", s.group_size, kOptionalDim);
-  f.choice("span", s.span, names(kSpans), plain.span);
-  f.number("scale_bits", s.scale_bits, kBits, plain.scale_bits);
-  f.number("block_rows", s.block_rows, kOptionalDim);
-  f.number("block_cols", s.block_cols, kOptionalDim);
+  f.choice("kind", s.kind, kSchemeKindNames, plain.kind);
+  f.number("bits", s.bits, Limit::bits, plain.bits);
+  f.number("group_size", s.group_size, Limit::optional_dim);
+  f.choice("span", s.span, kSpanNames, plain.span);
+  f.number("scale_bits", s.scale_bits, Limit::optional_bits, plain.scale_bits);
+  f.number("block_rows", s.block_rows, Limit::optional_dim);
+  f.number("block_cols", s.block_cols, Limit::optional_dim);
   f.flag("has_zeros", s.has_zeros);
   f.flag("has_group_index", s.has_group_index);
   f.flag("is_act_ordered", s.is_act_ordered);
@@ -46,16 +46,16 @@ static void describe(Fields& f, QuantizationTable& table) {
 
 void describe(Fields& f, StoredRow& row) {
   f.text("name", row.tensor.name);
-  f.numbers("dims", row.tensor.dims, kStoredDim);
+  f.numbers("dims", row.tensor.dims, Limit::stored_dim);
   f.text("type", row.tensor.type);
-  f.number("bytes", row.tensor.bytes, kBytes, gguf_bytes_of(row.tensor).value_or(0));
+  f.number("bytes", row.tensor.bytes, Limit::bytes, gguf_bytes_of(row.tensor).value_or(0));
   f.role("role", row.tensor.role);
-  f.number("count", row.tensor.count, kCount, 1);
-  f.numbers("layers", row.layers, kOptionalCount);
+  f.number("count", row.tensor.count, Limit::count, 1);
+  f.numbers("layers", row.layers, Limit::optional_count);
 }
 
 static void describe(Fields& f, StoredTable& stored) {
-  f.choice("container", stored.container, names(kContainers), StoredModel::Container::gguf);
+  f.choice("container", stored.container, kContainerNames, StoredModel::Container::gguf);
   f.text("architecture", stored.architecture);
   f.list("tensors", stored.rows);
 }
@@ -64,25 +64,25 @@ static void describe(Fields& f, ModelSpec& spec) {
   f.text("source_model_type", spec.model_type);
   f.text("name", spec.name);
   f.text("dtype", spec.dtype);
-  f.number("hidden_size", spec.hidden_size, kOptionalDim);
-  f.number("vocab_size", spec.vocab_size, kOptionalDim);
-  f.number("max_context_tokens", spec.max_context_tokens, kTokens);
+  f.number("hidden_size", spec.hidden_size, Limit::optional_dim);
+  f.number("vocab_size", spec.vocab_size, Limit::optional_dim);
+  f.number("max_context_tokens", spec.max_context_tokens, Limit::tokens);
   f.flag("tie_word_embeddings", spec.tie_word_embeddings);
-  f.number("embedding_dim", spec.embedding_dim, kOptionalDim);
-  f.number("position_embeddings", spec.position_embeddings, kOptionalDim);
+  f.number("embedding_dim", spec.embedding_dim, Limit::optional_dim);
+  f.number("position_embeddings", spec.position_embeddings, Limit::optional_dim);
   f.flag("has_final_norm", spec.has_final_norm, true);
   f.flag("norm_bias", spec.norm_bias);
   f.flag("output_bias", spec.output_bias);
-  f.optional_number("num_parameters", spec.num_parameters, kParameters);
-  f.number("cross_tokens", spec.cross_tokens, kTokens);
-  f.number("rope_factor_elements", spec.rope_factor_elements, kOptionalDim);
+  f.optional_number("num_parameters", spec.num_parameters, Limit::parameters);
+  f.number("cross_tokens", spec.cross_tokens, Limit::tokens);
+  f.number("rope_factor_elements", spec.rope_factor_elements, Limit::optional_dim);
   f.list("rotary_tables", spec.rotary_tables);
   f.list("extras", spec.extras);
 }
 
 void describe(Fields& f, Document& document) {
   f.text("model_type", document.marker);
-  f.number("spec_version", document.version, {kSpecVersion, kSpecVersion});
+  f.number("spec_version", document.version, Limit::spec_version);
   describe(f, document.spec);
   f.object("layers", document.layers);
   f.object("mtp_layers", document.mtp_layers);

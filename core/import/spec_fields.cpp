@@ -34,57 +34,36 @@ constexpr std::string_view kRoles[] = {
     "other",
 };
 
-constexpr uint64_t kMaxTexts = 4096;
-/// Longest pattern that is looked for in a sequence.
-constexpr uint64_t kMaxPattern = 128;
+constexpr Names kRoleNames = names(kRoles);
+
+/// In the order of Limit.
+constexpr json::Range kLimits[] = {
+    {1, uint64_t{1} << 16},
+    {0, uint64_t{1} << 16},
+    {1, uint64_t{1} << 28},
+    {0, uint64_t{1} << 28},
+    {1, uint64_t{1} << 20},
+    {0, uint64_t{1} << 20},
+    {0, uint64_t{1} << 40},
+    {1, uint64_t{1} << 32},
+    {0, kMaxApiBytes},
+    {1, 64},
+    {0, 64},
+    {1, uint64_t{1} << 50},
+    {0, uint64_t{1} << 40},
+    {4, 7},
+    {1, 1},
+};
+/// As many tensors as a GGUF header may have.
+constexpr uint64_t kMaxListed = 262'144;
+/// How much of a text an error repeats.
+constexpr uint64_t kShownBytes = 40;
 
 std::string joined(Names names) {
   std::string text;
   for (uint64_t i = 0; i < names.size; ++i)
     text += (text.empty() ? "" : ", ") + std::string(names.begin[i]);
   return text;
-}
-
-/// How often the `period` numbers from `at` on repeat.
-uint64_t repeats(const std::vector<uint64_t>& values, uint64_t at, uint64_t period) {
-  uint64_t same = 0;
-  while (at + period + same < values.size() &&
-         values[index_of(at + same)] == values[index_of(at + period + same)]) {
-    ++same;
-  }
-  return same / period + 1;
-}
-
-struct Pattern {
-  uint64_t period = 1;
-  uint64_t times = 1;
-};
-
-/// The pattern from `at` on that saves the most numbers.
-Pattern best_pattern(const std::vector<uint64_t>& values, uint64_t at) {
-  Pattern best;
-  uint64_t saved = 1;
-  for (uint64_t period = 1; period <= kMaxPattern && at + 2 * period <= values.size(); ++period) {
-    const uint64_t times = repeats(values, at, period);
-    if ((times - 1) * period <= saved) continue;
-    saved = (times - 1) * period;
-    best = {period, times};
-  }
-  return best;
-}
-
-json::Value packed(const std::vector<uint64_t>& values) {
-  json::Value out = json::Value::array();
-  for (uint64_t at = 0; at < values.size();) {
-    const Pattern pattern = best_pattern(values, at);
-    json::Value item = json::Value::array();
-    item.push(json::Value::integer(pattern.times));
-    for (uint64_t i = 0; i < pattern.period; ++i)
-      item.push(json::Value::integer(values[index_of(at + i)]));
-    out.push(pattern.times > 1 ? std::move(item) : json::Value::integer(values[index_of(at)]));
-    at += pattern.period * pattern.times;
-  }
-  return out;
 }
 
 /// Undoes packed(); nothing when the text is not of that form or beyond its bounds.
@@ -133,12 +112,12 @@ std::string_view argument_name(const ErrorInfo& info, std::string_view name) {
 
 }  // namespace
 
-void Fields::error(ErrorCode code, std::string_view key, ErrorArgs args) {
-  reader_->error(code, key, std::move(args));
+Fields::Fields(const json::Value& in, std::string path, Diagnostics& errors) {
+  reader_.emplace(in, std::move(path), errors);
 }
 
-void Fields::missing(std::string_view key) {
-  error(ErrorCode::json_missing_key, key, {{"key", key}});
+void Fields::error(ErrorCode code, std::string_view key, ErrorArgs args) {
+  reader_->error(code, key, std::move(args));
 }
 
 void Fields::finish() {
@@ -146,84 +125,71 @@ void Fields::finish() {
     error(ErrorCode::model_unknown_structural_key, key, {{"key", key}});
 }
 
-void Fields::number(std::string_view key, uint64_t& value, json::Range range, uint64_t fallback) {
+void Fields::number(const char* key, uint64_t& value, Limit limit, uint64_t fallback) {
   if (!is_reading()) {
-    if (value != fallback) out_->set(key, value);
+    if (value != fallback) out_->number(key, value);
     return;
   }
+  const json::Range range = kLimits[static_cast<size_t>(limit)];
   const bool is_required = fallback < range.min;
-  if (is_required && !reader_->has(key)) missing(key);
+  if (is_required && !reader_->has(key))
+    error(ErrorCode::json_missing_key, key, {{"key", std::string_view(key)}});
   value = reader_->u64(key, range).value_or(is_required ? range.min : fallback);
 }
 
-void Fields::optional_number(std::string_view key, std::optional<uint64_t>& value,
-                             json::Range range) {
+void Fields::optional_number(const char* key, std::optional<uint64_t>& value, Limit limit) {
   if (is_reading()) {
-    value = reader_->u64(key, range);
+    value = reader_->u64(key, kLimits[static_cast<size_t>(limit)]);
   } else if (value) {
-    out_->set(key, *value);
+    out_->number(key, *value);
   }
 }
 
-void Fields::layer(std::string_view key, int64_t& value) {
+void Fields::layer(const char* key, int64_t& value) {
   std::optional<uint64_t> layer;
   if (value >= 0) layer = static_cast<uint64_t>(value);
-  optional_number(key, layer, kOptionalCount);
+  optional_number(key, layer, Limit::optional_count);
   if (layer) value = static_cast<int64_t>(*layer);
 }
 
-void Fields::flag(std::string_view key, bool& value, bool fallback) {
+void Fields::flag(const char* key, bool& value, bool fallback) {
   if (is_reading()) {
     value = reader_->boolean(key).value_or(fallback);
   } else if (value != fallback) {
-    out_->set(key, json::Value::boolean(value));
+    out_->flag(key, value);
   }
 }
 
-void Fields::text(std::string_view key, std::string& value, uint64_t max_bytes) {
+void Fields::text(const char* key, std::string& value) {
   if (!is_reading()) {
-    if (!value.empty()) out_->set(key, std::string_view(value));
+    if (!value.empty()) out_->text(key, value);
     return;
   }
   value = reader_->string(key).value_or("");
-  if (value.size() <= max_bytes) return;
-  error(ErrorCode::value_unreadable, key,
-        {{"key", key},
-         {"value", std::string_view(value).substr(0, 40)},
-         {"expected", "a text of at most " + std::to_string(max_bytes) + " bytes"}});
+  if (value.size() <= kMaxTextBytes) return;
+  unreadable(key, std::string_view(value).substr(0, kShownBytes), "a text of at most 1024 bytes");
 }
 
-void Fields::numbers(std::string_view key, std::vector<uint64_t>& values, json::Range range) {
-  if (is_reading()) {
-    if (auto list = reader_->u64_list(key, range)) values = std::move(*list);
+void Fields::numbers(const char* key, std::vector<uint64_t>& values, Limit limit) {
+  if (!is_reading()) {
+    if (!values.empty()) out_->numbers(key, values);
     return;
   }
-  if (values.empty()) return;
-  json::Value out = json::Value::array();
-  for (const uint64_t value : values)
-    out.push(json::Value::integer(value));
-  out_->set(key, std::move(out));
+  if (auto list = reader_->u64_list(key, kLimits[static_cast<size_t>(limit)]))
+    values = std::move(*list);
 }
 
-void Fields::texts(std::string_view key, std::vector<std::string>& values) {
+void Fields::texts(const char* key, std::vector<std::string>& values) {
   if (!is_reading()) {
-    if (values.empty()) return;
-    json::Value out = json::Value::array();
-    for (const std::string& value : values)
-      out.push(json::Value::string(value));
-    out_->set(key, std::move(out));
+    if (!values.empty()) out_->texts(key, values);
     return;
   }
   if (auto list = reader_->string_list(key)) values = std::move(*list);
-  if (values.size() > kMaxTexts) {
-    error(ErrorCode::json_too_many, key, {{"limit", kMaxTexts}});
-    values.clear();
-  }
 }
 
-void Fields::choice(std::string_view key, uint64_t& value, Names names, uint64_t fallback) {
+void Fields::choice(const char* key, uint64_t& value, const Names& names, uint64_t fallback) {
   if (!is_reading()) {
-    if (value != fallback) out_->set(key, names.begin[index_of(value)]);
+    if (value != fallback) out_->text(key, names.begin[index_of(value)]);
     return;
   }
   value = fallback;
@@ -235,54 +201,70 @@ void Fields::choice(std::string_view key, uint64_t& value, Names names, uint64_t
     value = static_cast<uint64_t>(found - names.begin);
     return;
   }
-  error(
-      ErrorCode::value_not_a_choice, key,
-      {{"key", key}, {"value", std::string_view(*text).substr(0, 40)}, {"choices", joined(names)}});
+  error(ErrorCode::value_not_a_choice, key,
+        {{"key", std::string_view(key)},
+         {"value", std::string_view(*text).substr(0, kShownBytes)},
+         {"choices", joined(names)}});
 }
 
-void Fields::role(std::string_view key, TensorRole& value, TensorRole fallback) {
-  choice(key, value, names(kRoles), fallback);
+void Fields::role(const char* key, TensorRole& value) {
+  choice(key, value, kRoleNames, TensorRole::other);
 }
 
-void Fields::sequence(std::string_view key, std::vector<uint64_t>& values, uint64_t max_value,
+void Fields::sequence(const char* key, std::vector<uint64_t>& values, uint64_t max_value,
                       uint64_t max_size) {
   if (!is_reading()) {
-    if (!values.empty()) out_->set(key, packed(values));
+    if (!values.empty()) out_->sequence(key, values);
     return;
   }
   const json::Value::Array* found = reader_->array(key);
   if (found == nullptr) return;
-  auto list = unpacked(*found, max_value, max_size);
-  if (list) {
+  if (auto list = unpacked(*found, max_value, max_size)) {
     values = std::move(*list);
     return;
   }
-  error(ErrorCode::value_unreadable, key,
-        {{"key", key},
-         {"value", "this list"},
-         {"expected", "at most " + std::to_string(max_size) + " numbers up to " +
-                          std::to_string(max_value) + " and repeated patterns [times, ...]"}});
+  unreadable(key, "this list",
+             "at most " + std::to_string(max_size) + " numbers up to " + std::to_string(max_value) +
+                 " and repeated patterns [times, ...]");
 }
 
-void Fields::write_diagnostics(std::string_view key, const Diagnostics& list) {
-  if (list.empty()) return;
-  json::Value out = json::Value::array();
-  for (const Diagnostic& diagnostic : list) {
-    json::Value args = json::Value::object();
-    for (const ErrorArg& arg : diagnostic.args) {
-      if (const uint64_t* number = std::get_if<uint64_t>(&arg.value)) {
-        args.set(arg.name, *number);
-      } else {
-        args.set(arg.name, std::string_view(*std::get_if<std::string>(&arg.value)));
-      }
-    }
-    json::Value item = json::Value::object();
-    item.set("code", error_info(diagnostic.code).name);
-    if (!diagnostic.path.empty()) item.set("path", std::string_view(diagnostic.path));
-    if (!args.as_object()->empty()) item.set("args", std::move(args));
-    out.push(std::move(item));
+void Fields::unreadable(const char* key, std::string_view value, std::string_view expected) {
+  error(ErrorCode::value_unreadable, key,
+        {{"key", std::string_view(key)}, {"value", value}, {"expected", expected}});
+}
+
+void Fields::read(const json::Value& in, std::string path, const Items& items, uint64_t index) {
+  Fields fields(in, std::move(path), reader_->errors());
+  items.describe(fields, items.list, index);
+  fields.finish();
+}
+
+void Fields::list(const char* key, const Items& items) {
+  if (!is_reading()) {
+    if (items.size(items.list) != 0) out_->list(key, items);
+    return;
   }
-  out_->set(key, std::move(out));
+  const json::Value::Array* found = reader_->array(key);
+  if (found == nullptr) return;
+  if (found->size() > kMaxListed) {
+    error(ErrorCode::json_too_many, key, {{"limit", kMaxListed}});
+    return;
+  }
+  items.resize(items.list, found->size());
+  const std::string path = reader_->path_to(key);
+  for (uint64_t i = 0; i < found->size(); ++i)
+    read((*found)[index_of(i)], json::pointer_to(path, i), items, i);
+}
+
+void Fields::object(const char* key, const Items& items) {
+  if (!is_reading()) {
+    if (items.size(items.list) != 0) out_->object(key, items);
+    return;
+  }
+  const json::Value* found = reader_->object(key);
+  if (found == nullptr) return;
+  items.resize(items.list, 1);
+  read(*found, reader_->path_to(key), items, 0);
 }
 
 namespace {
@@ -334,9 +316,9 @@ class DiagnosticReader {
 
 }  // namespace
 
-void Fields::diagnostics(std::string_view key, Diagnostics& list, Severity severity) {
+void Fields::diagnostics(const char* key, Diagnostics& list, Severity severity) {
   if (!is_reading()) {
-    write_diagnostics(key, list);
+    if (!list.empty()) out_->diagnostics(key, list);
     return;
   }
   const json::Value::Array* found = reader_->array(key);

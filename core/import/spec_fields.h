@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,16 +15,25 @@
 
 namespace vramgauge::spec {
 
-/// Bounds of numbers: products of two or three of them cannot overflow.
-inline constexpr json::Range kHeads{1, uint64_t{1} << 16};
-inline constexpr json::Range kDim{1, uint64_t{1} << 28};
-/// The same where 0 stands for none.
-inline constexpr json::Range kOptionalDim{0, uint64_t{1} << 28};
-inline constexpr json::Range kCount{1, uint64_t{1} << 20};
-inline constexpr json::Range kOptionalCount{0, uint64_t{1} << 20};
-inline constexpr json::Range kTokens{0, uint64_t{1} << 40};
-inline constexpr json::Range kElements{1, uint64_t{1} << 32};
-inline constexpr json::Range kBytes{0, kMaxApiBytes};
+/// Bounds of numbers: products of two or three of them cannot overflow. Those that begin with
+/// `optional` may be 0, for none.
+enum class Limit : uint8_t {
+  heads,
+  optional_heads,
+  dim,
+  optional_dim,
+  count,
+  optional_count,
+  tokens,
+  elements,
+  bytes,
+  bits,
+  optional_bits,
+  parameters,
+  stored_dim,
+  rwkv_version,
+  spec_version,
+};
 
 inline constexpr uint64_t kMaxTextBytes = 1024;
 
@@ -39,97 +47,112 @@ constexpr Names names(const std::string_view (&list)[N]) {
   return {list, N};
 }
 
+class Fields;
+
+/// A list of structs whose type is known to these functions only.
+struct Items {
+  void* list;
+  uint64_t (*size)(const void* list);
+  void (*resize)(void* list, uint64_t size);
+  void (*describe)(Fields& fields, void* list, uint64_t index);
+};
+
+/// Where members go when they are written; the module that only reads goes without one.
+class Output {
+ public:
+  Output() = default;
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  virtual void number(const char* key, uint64_t value) = 0;
+  virtual void flag(const char* key, bool value) = 0;
+  virtual void text(const char* key, std::string_view value) = 0;
+  virtual void numbers(const char* key, const std::vector<uint64_t>& values) = 0;
+  virtual void texts(const char* key, const std::vector<std::string>& values) = 0;
+  virtual void diagnostics(const char* key, const Diagnostics& list) = 0;
+  virtual void sequence(const char* key, const std::vector<uint64_t>& values) = 0;
+  virtual void list(const char* key, const Items& items) = 0;
+  virtual void object(const char* key, const Items& items) = 0;
+
+ protected:
+  ~Output() = default;
+};
+
 /// The members of one object. A member with its default (`fallback`) is not written; when reading,
 /// a missing member takes it, and is an error where it is out of range.
 class Fields {
  public:
-  /// Writes into `out`, an object.
-  explicit Fields(json::Value& out) : out_(&out) {}
+  explicit Fields(Output& out) : out_(&out) {}
   /// Reads from `in`.
-  Fields(const json::Value& in, std::string path, Diagnostics& errors) {
-    reader_.emplace(in, std::move(path), errors);
-  }
+  Fields(const json::Value& in, std::string path, Diagnostics& errors);
 
-  bool is_reading() const { return reader_.has_value(); }
+  bool is_reading() const { return out_ == nullptr; }
   /// Reports an error about a member; only while reading.
   void error(ErrorCode code, std::string_view key, ErrorArgs args = {});
   /// Reports members that nothing asked for.
   void finish();
 
-  void number(std::string_view key, uint64_t& value, json::Range range, uint64_t fallback = 0);
-  void optional_number(std::string_view key, std::optional<uint64_t>& value, json::Range range);
+  // Keys are C strings: one word less at each of the hundred places that name one.
+  void number(const char* key, uint64_t& value, Limit limit, uint64_t fallback = 0);
+  void optional_number(const char* key, std::optional<uint64_t>& value, Limit limit);
   /// A decoder layer, or -1 and no member.
-  void layer(std::string_view key, int64_t& value);
-  void flag(std::string_view key, bool& value, bool fallback = false);
-  void text(std::string_view key, std::string& value, uint64_t max_bytes = kMaxTextBytes);
-  void numbers(std::string_view key, std::vector<uint64_t>& values, json::Range range);
-  void texts(std::string_view key, std::vector<std::string>& values);
-  void choice(std::string_view key, uint64_t& value, Names names, uint64_t fallback = 0);
+  void layer(const char* key, int64_t& value);
+  void flag(const char* key, bool& value, bool fallback = false);
+  void text(const char* key, std::string& value);
+  void numbers(const char* key, std::vector<uint64_t>& values, Limit limit);
+  void texts(const char* key, std::vector<std::string>& values);
+  void choice(const char* key, uint64_t& value, const Names& names, uint64_t fallback = 0);
   /// Diagnostics of one severity.
-  void diagnostics(std::string_view key, Diagnostics& list, Severity severity);
+  void diagnostics(const char* key, Diagnostics& list, Severity severity);
   /// A sequence of small numbers in which patterns repeat: [3, [61, 1, 2]] is 3, then 61 times 1
   /// and 2.
-  void sequence(std::string_view key, std::vector<uint64_t>& values, uint64_t max_value,
+  void sequence(const char* key, std::vector<uint64_t>& values, uint64_t max_value,
                 uint64_t max_size);
 
   template <typename E>
-  void choice(std::string_view key, E& value, Names names, E fallback) {
+  void choice(const char* key, E& value, const Names& names, E fallback) {
     uint64_t index = static_cast<uint64_t>(value);
     choice(key, index, names, static_cast<uint64_t>(fallback));
     value = static_cast<E>(index);
   }
-  void role(std::string_view key, TensorRole& value, TensorRole fallback = TensorRole::other);
+  void role(const char* key, TensorRole& value);
 
   /// A list of objects, each with a describe() of its own.
   template <typename T>
-  void list(std::string_view key, std::vector<T>& items) {
-    if (!is_reading()) {
-      json::Value out = json::Value::array();
-      for (T& item : items)
-        out.push(written(item));
-      if (!items.empty()) out_->set(key, std::move(out));
-      return;
-    }
-    const json::Value::Array* found = reader_->array(key);
-    if (found == nullptr) return;
-    items.resize(found->size());
-    const std::string path = reader_->path_to(key);
-    for (uint64_t i = 0; i < items.size(); ++i)
-      read((*found)[index_of(i)], json::pointer_to(path, i), items[index_of(i)]);
+  void list(const char* key, std::vector<T>& items) {
+    list(key, Items{&items,
+                    [](const void* list) -> uint64_t {
+                      return static_cast<const std::vector<T>*>(list)->size();
+                    },
+                    [](void* list, uint64_t size) {
+                      static_cast<std::vector<T>*>(list)->resize(index_of(size));
+                    },
+                    [](Fields& fields, void* list, uint64_t index) {
+                      describe(fields, (*static_cast<std::vector<T>*>(list))[index_of(index)]);
+                    }});
   }
 
-  /// An object that may be missing.
+  /// An object that may be missing: a list of one or none.
   template <typename T>
-  void object(std::string_view key, std::optional<T>& value) {
-    if (!is_reading()) {
-      if (value) out_->set(key, written(*value));
-      return;
-    }
-    const json::Value* found = reader_->object(key);
-    if (found == nullptr) return;
-    value.emplace();
-    read(*found, reader_->path_to(key), *value);
-  }
-
-  template <typename T>
-  static json::Value written(T& value) {
-    json::Value out = json::Value::object();
-    Fields fields(out);
-    describe(fields, value);
-    return out;
+  void object(const char* key, std::optional<T>& value) {
+    object(key,
+           Items{&value,
+                 [](const void* object) -> uint64_t {
+                   return static_cast<const std::optional<T>*>(object)->has_value() ? 1 : 0;
+                 },
+                 [](void* object, uint64_t) { static_cast<std::optional<T>*>(object)->emplace(); },
+                 [](Fields& fields, void* object, uint64_t) {
+                   describe(fields, **static_cast<std::optional<T>*>(object));
+                 }});
   }
 
  private:
-  template <typename T>
-  void read(const json::Value& in, std::string path, T& value) {
-    Fields fields(in, std::move(path), reader_->errors());
-    describe(fields, value);
-    fields.finish();
-  }
-  void write_diagnostics(std::string_view key, const Diagnostics& list);
-  void missing(std::string_view key);
+  void list(const char* key, const Items& items);
+  void object(const char* key, const Items& items);
+  void read(const json::Value& in, std::string path, const Items& items, uint64_t index);
+  void unreadable(const char* key, std::string_view value, std::string_view expected);
 
-  json::Value* out_ = nullptr;
+  Output* out_ = nullptr;
   std::optional<json::ObjectReader> reader_;
 };
 

@@ -17,14 +17,132 @@ using spec::QuantizationTable;
 using spec::StoredRow;
 using spec::StoredTable;
 
+/// Longest pattern that is looked for in a sequence.
+constexpr uint64_t kMaxPattern = 128;
+
+/// How often the `period` numbers from `at` on repeat.
+uint64_t repeats(const std::vector<uint64_t>& values, uint64_t at, uint64_t period) {
+  uint64_t same = 0;
+  while (at + period + same < values.size() &&
+         values[index_of(at + same)] == values[index_of(at + period + same)]) {
+    ++same;
+  }
+  return same / period + 1;
+}
+
+struct Pattern {
+  uint64_t period = 1;
+  uint64_t times = 1;
+};
+
+/// The pattern from `at` on that saves the most numbers.
+Pattern best_pattern(const std::vector<uint64_t>& values, uint64_t at) {
+  Pattern best;
+  uint64_t saved = 1;
+  for (uint64_t period = 1; period <= kMaxPattern && at + 2 * period <= values.size(); ++period) {
+    const uint64_t times = repeats(values, at, period);
+    if ((times - 1) * period <= saved) continue;
+    saved = (times - 1) * period;
+    best = {period, times};
+  }
+  return best;
+}
+
+json::Value packed(const std::vector<uint64_t>& values) {
+  json::Value out = json::Value::array();
+  for (uint64_t at = 0; at < values.size();) {
+    const Pattern pattern = best_pattern(values, at);
+    json::Value item = json::Value::array();
+    item.push(json::Value::integer(pattern.times));
+    for (uint64_t i = 0; i < pattern.period; ++i)
+      item.push(json::Value::integer(values[index_of(at + i)]));
+    out.push(pattern.times > 1 ? std::move(item) : json::Value::integer(values[index_of(at)]));
+    at += pattern.period * pattern.times;
+  }
+  return out;
+}
+
+json::Value written(const Diagnostic& diagnostic) {
+  json::Value args = json::Value::object();
+  for (const ErrorArg& arg : diagnostic.args) {
+    if (const uint64_t* number = std::get_if<uint64_t>(&arg.value)) {
+      args.set(arg.name, *number);
+    } else {
+      args.set(arg.name, std::string_view(*std::get_if<std::string>(&arg.value)));
+    }
+  }
+  json::Value item = json::Value::object();
+  item.set("code", error_info(diagnostic.code).name);
+  if (!diagnostic.path.empty()) item.set("path", std::string_view(diagnostic.path));
+  if (!args.as_object()->empty()) item.set("args", std::move(args));
+  return item;
+}
+
+/// Members as an object of JSON.
+class JsonOutput final : public spec::Output {
+ public:
+  json::Value take() { return std::move(value_); }
+
+  void number(const char* key, uint64_t value) override { value_.set(key, value); }
+  void flag(const char* key, bool value) override { value_.set(key, json::Value::boolean(value)); }
+  void text(const char* key, std::string_view value) override { value_.set(key, value); }
+  void numbers(const char* key, const std::vector<uint64_t>& values) override {
+    json::Value out = json::Value::array();
+    for (const uint64_t value : values)
+      out.push(json::Value::integer(value));
+    value_.set(key, std::move(out));
+  }
+  void texts(const char* key, const std::vector<std::string>& values) override {
+    json::Value out = json::Value::array();
+    for (const std::string& value : values)
+      out.push(json::Value::string(value));
+    value_.set(key, std::move(out));
+  }
+  void diagnostics(const char* key, const Diagnostics& list) override {
+    json::Value out = json::Value::array();
+    for (const Diagnostic& diagnostic : list)
+      out.push(written(diagnostic));
+    value_.set(key, std::move(out));
+  }
+  void sequence(const char* key, const std::vector<uint64_t>& values) override {
+    value_.set(key, packed(values));
+  }
+  void list(const char* key, const spec::Items& items) override {
+    json::Value out = json::Value::array();
+    for (uint64_t i = 0; i < items.size(items.list); ++i)
+      out.push(item(items, i));
+    value_.set(key, std::move(out));
+  }
+  void object(const char* key, const spec::Items& items) override {
+    value_.set(key, item(items, 0));
+  }
+
+ private:
+  static json::Value item(const spec::Items& items, uint64_t index) {
+    JsonOutput output;
+    Fields fields(output);
+    items.describe(fields, items.list, index);
+    return output.take();
+  }
+
+  json::Value value_ = json::Value::object();
+};
+
+template <typename T>
+json::Value written(T& value) {
+  JsonOutput output;
+  Fields fields(output);
+  describe(fields, value);
+  return output.take();
+}
+
 /// Equal layers are recognised by what is written of them.
 std::optional<LayerTable> table_of(std::vector<Layer> layers) {
   if (layers.empty()) return std::nullopt;
   LayerTable table;
   std::map<std::string, uint64_t> known;
   for (Layer& layer : layers) {
-    const auto [kind, is_new] =
-        known.emplace(json::write(Fields::written(layer)), table.kinds.size());
+    const auto [kind, is_new] = known.emplace(json::write(written(layer)), table.kinds.size());
     table.order.push_back(kind->second);
     if (is_new) table.kinds.push_back(std::move(layer));
   }
@@ -70,8 +188,7 @@ StoredTable table_of(const StoredModel& stored) {
       table.rows.push_back(std::move(row));
       continue;
     }
-    const auto [found, is_new] =
-        known.emplace(json::write(Fields::written(row)), table.rows.size());
+    const auto [found, is_new] = known.emplace(json::write(written(row)), table.rows.size());
     if (is_new) table.rows.push_back(std::move(row));
     add_layer(table.rows[index_of(found->second)].layers, static_cast<uint64_t>(tensor.layer));
   }
@@ -113,7 +230,7 @@ Document document_of(const SpecDocument& source) {
 
 json::Value write_spec(const SpecDocument& document) {
   Document table = document_of(document);
-  return Fields::written(table);
+  return written(table);
 }
 
 }  // namespace vramgauge
