@@ -167,6 +167,8 @@ Result<std::vector<VllmStorage>> vllm_storage(const std::vector<WeightTensor>& t
                                               const ResolvedQuantization& quantization,
                                               uint64_t compute_capability) {
   if (!quantization.refused.empty()) return fail(quantization.refused);
+  if (tensors.size() != quantization.scheme_of_tensor.size())
+    return refused(quantization, "it was worked out for another list of tensors");
   StorageChooser chooser(tensors, compute_capability);
   std::vector<VllmStorage> storage;
   storage.reserve(tensors.size());

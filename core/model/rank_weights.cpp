@@ -145,10 +145,12 @@ std::vector<uint64_t> first_ranks(const StoredTensors& stored, const ParallelPla
 Result<std::vector<TensorLayout>> tensor_layouts(const std::vector<WeightTensor>& tensors,
                                                  const ModelSpec& spec,
                                                  const WeightFormat& format) {
-  if (!format.layout) {
-    return fail(ErrorCode::format_refused, {},
-                {{"id", format.id}, {"reason", format.refused.value_or("no layout is given")}});
-  }
+  const auto refused = [&](std::string reason) {
+    return fail(ErrorCode::format_refused, {}, {{"id", format.id}, {"reason", std::move(reason)}});
+  };
+  if (!format.layout) return refused(format.refused.value_or("no layout is given"));
+  if (tensors.empty())
+    return refused("a part of a model needs its tensors, and only a parameter count is given");
   if (const auto* ideal = std::get_if<IdealLayout>(&*format.layout))
     return std::vector<TensorLayout>(tensors.size(), *ideal);
   if (const auto* grouped = std::get_if<GroupedLayout>(&*format.layout)) {

@@ -201,5 +201,12 @@ TEST(RankWeights, APlanOfNothingIsRefused) {
   EXPECT_FALSE(plan_weights(model.stored(half()), plan_of(1, 3)).has_value());
 }
 
+// A model that is only a number of parameters has no parts to place.
+TEST(RankWeights, AParameterCountCannotBePlaced) {
+  const auto layouts = tensor_layouts({}, ModelSpec{}, half());
+  ASSERT_FALSE(layouts.has_value());
+  EXPECT_EQ(layouts.error().front().code, ErrorCode::format_refused);
+}
+
 }  // namespace
 }  // namespace vramgauge::test

@@ -2,12 +2,16 @@
 // from the rule beside them.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "engine/vllm_weights_formats.h"
 #include "engine/vllm_weights_on_load.h"
 #include "engine/vllm_weights_storage.h"
 #include "hf_import_helpers.h"
 #include "model/checkpoint_resolve.h"
 #include "model/weights.h"
+#include "units/index.h"
 
 namespace vramgauge::test {
 namespace {
@@ -217,6 +221,48 @@ TEST(VllmFormats, WhatVllmDoesNotLoadIsRefused) {
   const auto refused = Model(kDense).storage(scheme_config(scheme), 90);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().front().code, ErrorCode::format_refused);
+}
+
+TEST(VllmFormats, AListOfOtherTensorsIsRefused) {
+  const Model model(kDense);
+  ResolvedQuantization resolved;
+  resolved.method = "test";
+  EXPECT_FALSE(vllm_storage(model.tensors, resolved, 90).has_value());
+}
+
+// Draft layers are loaded with the plan that asks for them: attention is split like the model's
+// own, the model's embedding and output serve.
+TEST(VllmFormats, DraftsAreLoadedOnTheLastStage) {
+  const Model model(R"({"model_type":"deepseek_v3","vocab_size":128,"hidden_size":128,
+    "intermediate_size":256,"moe_intermediate_size":64,"n_routed_experts":4,"n_shared_experts":1,
+    "num_experts_per_tok":2,"first_k_dense_replace":1,"num_hidden_layers":2,
+    "num_attention_heads":4,"num_key_value_heads":4,"q_lora_rank":32,"kv_lora_rank":16,
+    "qk_nope_head_dim":16,"qk_rope_head_dim":8,"v_head_dim":16,"num_nextn_predict_layers":1,
+    "max_position_embeddings":64,"tie_word_embeddings":false,"torch_dtype":"bfloat16"})");
+  ParallelPlan plan;
+  plan.tensor_ranks = 2;
+  plan.pipeline_stages = 2;
+  const auto drafts_on = [&](uint64_t stage) {
+    std::map<std::string, PlacedTensor> parts;
+    const auto placed = place_tensors(model.tensors, model.spec, plan, {stage, 0, 0}).value();
+    for (const PlacedTensor& part : placed) {
+      const WeightTensor& tensor = model.tensors[index_of(part.index)];
+      if (tensor.role == TensorRole::mtp) parts[tensor.name] = part;
+    }
+    return parts;
+  };
+  EXPECT_TRUE(drafts_on(1).empty());
+  plan.loads_drafts = true;
+  EXPECT_TRUE(drafts_on(0).empty());
+  const auto parts = drafts_on(1);
+  EXPECT_EQ(parts.count("model.layers.2.embed_tokens"), 0U);
+  EXPECT_EQ(parts.count("model.layers.2.shared_head.head"), 0U);
+  // Four heads of 24 over two ranks; a slice of every expert; the first factor is whole.
+  EXPECT_EQ(parts.at("model.layers.2.self_attn.q_b_proj").rows, 48U);
+  EXPECT_EQ(parts.at("model.layers.2.self_attn.q_a_proj").rows, 32U);
+  EXPECT_EQ(parts.at("model.layers.2.mlp.experts.up_proj").rows, 32U);
+  EXPECT_EQ(parts.at("model.layers.2.mlp.experts.down_proj").cols, 32U);
+  EXPECT_EQ(parts.at("model.layers.2.eh_proj").cols, 256U);
 }
 
 // A slot of rank 8: inputs and outputs of each member of the four layers, 2 bytes each.
