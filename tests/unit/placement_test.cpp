@@ -258,18 +258,32 @@ TEST(VllmWeights, HostOffloadTakesLayersUntilTheBudgetIsPassed) {
   EXPECT_EQ(rest->parameters.count(), (2 * 128 * 128 + 128) * 2U);
 }
 
-/// Rows of the tables of a configuration that ends in `rope`.
-std::vector<uint64_t> table_rows(const std::string& model_type, const std::string& rope) {
+/// Tables of a configuration that ends in `rope`.
+std::vector<RotaryTable> tables_of(const std::string& model_type, const std::string& rope) {
   const std::string config = R"({"vocab_size":128,"hidden_size":128,"intermediate_size":256,
     "num_hidden_layers":6,"num_attention_heads":8,"num_key_value_heads":2,"head_dim":16,
     "sliding_window":32,"sliding_window_pattern":6,"max_position_embeddings":1000,
     "tie_word_embeddings":true,"model_type":")" +
                              model_type + "\"" + rope + "}";
+  return imported(config).spec.rotary_tables;
+}
+
+std::vector<uint64_t> table_rows(const std::string& model_type, const std::string& rope) {
   std::vector<uint64_t> rows;
-  for (const RotaryTable& table : imported(config).spec.rotary_tables)
+  for (const RotaryTable& table : tables_of(model_type, rope))
     rows.push_back(table.rows);
   std::sort(rows.begin(), rows.end());
   return rows;
+}
+
+/// Widths of the tables of windowed and of other layers, heads being 16 wide.
+std::pair<uint64_t, uint64_t> table_widths(const std::string& full) {
+  std::pair<uint64_t, uint64_t> widths;
+  for (const RotaryTable& table : tables_of("gemma3_text", R"(,"rope_parameters":{
+      "sliding_attention":{"rope_type":"default"},"full_attention":{"rope_type":")" +
+                                                               full + "}}"))
+    (table.is_local ? widths.first : widths.second) = table.dim;
+  return widths;
 }
 
 TEST(RotaryTables, RowsFollowTheScaling) {
@@ -290,6 +304,15 @@ TEST(RotaryTables, RowsFollowTheScaling) {
     "rope_scaling":{"rope_type":"linear","factor":8.0})"),
             (Rows{1000, 8000}));
   EXPECT_EQ(table_rows("gpt2", ""), Rows{});
+}
+
+// A part of the head is rotated where the setting of a layer says so; a proportional table holds
+// the rest of the head as well.
+TEST(RotaryTables, WidthsFollowTheSettingOfTheLayer) {
+  using Widths = std::pair<uint64_t, uint64_t>;
+  EXPECT_EQ(table_widths(R"(default")"), (Widths{16, 16}));
+  EXPECT_EQ(table_widths(R"(default","partial_rotary_factor":0.5)"), (Widths{16, 8}));
+  EXPECT_EQ(table_widths(R"(proportional","partial_rotary_factor":0.25)"), (Widths{16, 16}));
 }
 
 }  // namespace
