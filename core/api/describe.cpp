@@ -9,6 +9,8 @@ namespace {
 std::string_view kind_name(FieldKind kind) {
   switch (kind) {
     case FieldKind::choice: return "choice";
+    case FieldKind::option: return "option";
+    case FieldKind::text: return "text";
     case FieldKind::integer: return "integer";
     case FieldKind::decimal: return "decimal";
     case FieldKind::json: return "json";
@@ -23,9 +25,9 @@ json::Value bound(const Field& field, uint64_t value) {
   return json::Value::integer(value);
 }
 
-json::Value engines_of(const Field& field) {
+/// The words of a list that is separated by commas.
+json::Value words_of(std::string_view rest) {
   json::Value list = json::Value::array();
-  std::string_view rest = field.engines;
   while (!rest.empty()) {
     const auto comma = rest.find(',');
     list.push(text(rest.substr(0, comma)));
@@ -44,9 +46,13 @@ json::Value field_description(const Field& field) {
     out.set("min", bound(field, field.min));
     out.set("max", bound(field, field.max));
   }
-  if (!field.list.empty()) out.set("list", field.list);
+  if (field.kind == FieldKind::option) {
+    out.set("options", words_of(field.list));
+  } else if (!field.list.empty()) {
+    out.set("list", field.list);
+  }
   out.set("default", field_json(Scenario{}, field));
-  out.set("engines", engines_of(field));
+  out.set("engines", words_of(field.engines));
   return out;
 }
 

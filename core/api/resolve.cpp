@@ -89,8 +89,8 @@ Result<WeightFormat> resolve_format(const Catalogue& catalogue, const LoadedMode
   return resolved == formats.end() ? std::move(format) : Result<WeightFormat>(std::move(*resolved));
 }
 
-Result<GenericConstants> resolve_engine(const Catalogue& catalogue, Scenario& scenario,
-                                        const std::string& path) {
+Result<const json::Value*> resolve_engine(const Catalogue& catalogue, Scenario& scenario,
+                                          const std::string& path) {
   const CatalogueEntry* entry = catalogue.engines().find(scenario.engine);
   if (entry == nullptr) {
     std::string choices;
@@ -100,7 +100,7 @@ Result<GenericConstants> resolve_engine(const Catalogue& catalogue, Scenario& sc
                 {{"id", scenario.engine.substr(0, 80)}, {"choices", choices}});
   }
   scenario.engine = entry->id;
-  return generic_constants(entry->facts, scenario);
+  return &entry->facts;
 }
 
 /// What is worth knowing about the model, its weights and its cache, in this order.
@@ -137,7 +137,7 @@ Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scena
       resolve_cache_type(catalogue, out.scenario.cache_type_k, path + "/cache_type_k"));
   const CacheType v = collect.take(
       resolve_cache_type(catalogue, out.scenario.cache_type_v, path + "/cache_type_v"));
-  out.constants = collect.take(resolve_engine(catalogue, out.scenario, path + "/engine"));
+  out.engine = collect.take(resolve_engine(catalogue, out.scenario, path + "/engine"));
   if (!collect.errors.empty()) return fail(std::move(collect.errors));
   out.weights = collect.take(models.weights(*out.model, out.format, path + "/weight_format"));
   Result<CacheLayout> cache = cache_layout(out.model->spec, k, v, out.scenario.gpu_count);

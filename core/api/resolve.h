@@ -4,7 +4,6 @@
 #include <string>
 
 #include "api/models.h"
-#include "engine/generic.h"
 #include "import/catalogue.h"
 #include "model/cache_layout.h"
 #include "model/weight_formats.h"
@@ -21,7 +20,8 @@ struct Resolved {
   const FormattedWeights* weights = nullptr;
   HardwareSpec hardware;
   CacheLayout cache;
-  GenericConstants constants;
+  /// The engine's entry in the catalogue.
+  const json::Value* engine = nullptr;
   /// About the model, its weights and its cache.
   Diagnostics warnings;
 };

@@ -2,13 +2,13 @@
 
 #include "api/describe.h"
 #include "api/envelope.h"
+#include "api/generic.h"
 #include "api/import_text.h"
 #include "api/link.h"
+#include "api/llama_cpp.h"
 #include "api/resolve.h"
 #include "api/write.h"
-#include "engine/generic.h"
 #include "model/parameters.h"
-#include "report/arithmetic.h"
 
 namespace vramgauge::api {
 namespace {
@@ -123,24 +123,10 @@ Answer Session::State::estimate(const Scenario& asked) {
   if (!resolved) return fail(std::move(resolved.error()));
   const Scenario& scenario = resolved->scenario;
   const LoadedModel& loaded = *resolved->model;
-
-  GenericModel model;
-  model.weights = resolved->weights->total;
-  model.weights_basis = resolved->weights->basis;
-  model.cache = &resolved->cache;
-  model.hidden_size = loaded.spec.hidden_size;
-  model.intermediate_size = active_intermediate_size(loaded.spec);
-  Result<Breakdown> breakdown =
-      estimate_generic(scenario, model, resolved->hardware, resolved->constants);
-  if (!breakdown) {
-    for (Diagnostic& error : breakdown.error())
-      error.path = "/scenario" + error.path;
-    return fail(std::move(breakdown.error()));
-  }
-
-  breakdown->answers =
-      generic_answers(scenario, model, resolved->constants, breakdown->devices.front().usable);
-  explain(*breakdown, *resolved, model);
+  Result<Breakdown> breakdown = scenario.engine == kLlamaCpp
+                                    ? estimate_with_llama_cpp(*resolved, "/scenario")
+                                    : estimate_with_generic(*resolved, "/scenario");
+  if (!breakdown) return fail(std::move(breakdown.error()));
   Diagnostics warnings = std::move(resolved->warnings);
   if (loaded.spec.max_context_tokens != 0 &&
       scenario.context_tokens > loaded.spec.max_context_tokens) {

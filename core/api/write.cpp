@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "model/cache_bytes.h"
-#include "report/arithmetic.h"
 
 namespace vramgauge::api {
 namespace {
@@ -222,30 +221,7 @@ std::string_view container_name(StoredModel::Container container) {
   return container == StoredModel::Container::gguf ? "gguf" : "safetensors";
 }
 
-std::string model_source(const LoadedModel& model) {
-  return model.id.empty() ? std::string("the configuration given")
-                          : model.id + " (" + model.source + ")";
-}
-
 }  // namespace
-
-void explain(Breakdown& breakdown, const Resolved& resolved, const GenericModel& model) {
-  for (DeviceBreakdown& device : breakdown.devices) {
-    Term& weights = device.terms[0];
-    Term& cache = device.terms[1];
-    Term& activations = device.terms[2];
-    Term& runtime = device.terms[3];
-    weights.lines = weight_lines(*resolved.weights, resolved.format, resolved.scenario.gpu_count);
-    weights.source = model_source(*resolved.model);
-    cache.lines = cache_lines(resolved.cache, resolved.scenario);
-    cache.source = model_source(*resolved.model);
-    activations.lines =
-        generic_activation_lines(resolved.scenario, model, weights.bytes, cache.bytes);
-    activations.source = resolved.constants.source;
-    runtime.lines = generic_runtime_lines(resolved.scenario);
-    runtime.source = resolved.constants.source;
-  }
-}
 
 json::Value write_model(const LoadedModel& model) {
   json::Value out = json::Value::object();

@@ -7,9 +7,6 @@
 
 namespace vramgauge::api {
 
-/// Adds the arithmetic and the sources to the terms of a breakdown.
-void explain(Breakdown& breakdown, const Resolved& resolved, const GenericModel& model);
-
 json::Value write_model(const LoadedModel& model);
 
 json::Value write_estimate(const Scenario& scenario, const LoadedModel& model,

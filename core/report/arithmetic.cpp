@@ -5,53 +5,10 @@
 
 #include "model/cache_bytes.h"
 #include "model/parameters.h"
+#include "report/product.h"
 
 namespace vramgauge {
 namespace {
-
-constexpr std::string_view kTimes = " \xC3\x97 ";
-
-/// Digits in groups of three.
-std::string number(uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (auto at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::string::size_type>(at), ",");
-  }
-  return digits;
-}
-
-/// A product under construction: the formula beside the same with numbers.
-class Product {
- public:
-  Product& times(std::string_view name, uint64_t value) {
-    return add(std::string(name), number(value));
-  }
-  Product& times(uint64_t value) { return add(number(value), number(value)); }
-  Product& times(std::string_view name, Decimal value) {
-    return add(std::string(name), value.text());
-  }
-  Product& bytes(std::string_view name, uint64_t value) {
-    return add(std::string(name), number(value) + " B");
-  }
-
-  ArithmeticLine line(std::string label, CheckedU64 result) const {
-    return {std::move(label), formula_, numbers_, result.value_or(0)};
-  }
-
- private:
-  Product& add(const std::string& name, const std::string& value) {
-    if (!formula_.empty()) {
-      formula_ += kTimes;
-      numbers_ += kTimes;
-    }
-    formula_ += name;
-    numbers_ += value;
-    return *this;
-  }
-
-  std::string formula_;
-  std::string numbers_;
-};
 
 std::string groups_text(const std::vector<RoleGroup>& groups) {
   std::string out;
@@ -71,7 +28,7 @@ ArithmeticLine sum_line(std::string label, const std::vector<ArithmeticLine>& pa
       line.substituted += " + ";
     }
     line.formula += part.label;
-    line.substituted += number(part.result) + " B";
+    line.substituted += grouped_digits(part.result) + " B";
     line.result += part.result;
   }
   return line;
@@ -155,7 +112,7 @@ ArithmeticLine all_requests_line(const CacheLayout& layout, const Scenario& scen
   const CheckedU64 shared = one * scenario.num_requests - all;
   if (shared.value_or(0) > 0) {
     line.formula += " - shared_prefix_bytes";
-    line.substituted += " - " + number(shared.value_or(0)) + " B";
+    line.substituted += " - " + grouped_digits(shared.value_or(0)) + " B";
   }
   return line;
 }
@@ -169,7 +126,7 @@ std::vector<ArithmeticLine> weight_lines(const FormattedWeights& weights,
     ArithmeticLine line;
     line.label = "weights_stored";
     line.formula = groups_text(storage.groups) + " (" + storage.storage + ")";
-    line.substituted = number(storage.elements) + " elements";
+    line.substituted = grouped_digits(storage.elements) + " elements";
     line.result = storage.bytes.count();
     lines.push_back(std::move(line));
   }
@@ -178,7 +135,7 @@ std::vector<ArithmeticLine> weight_lines(const FormattedWeights& weights,
   if (lines.size() > 1) lines.push_back(sum);
   if (gpu_count > 1) {
     lines.push_back({"weights_per_device", "weights / gpu_count",
-                     number(sum.result) + " B / " + number(gpu_count),
+                     grouped_digits(sum.result) + " B / " + grouped_digits(gpu_count),
                      ceil_div(sum.result, gpu_count).value_or(0)});
   }
   return lines;
@@ -202,8 +159,8 @@ std::vector<ArithmeticLine> generic_activation_lines(const Scenario& scenario,
     const CheckedU64 held = checked(weights) + checked(cache);
     return {{"activations_by_factor",
              "(weights + kv_cache)" + std::string(kTimes) + "(overhead_factor - 1)",
-             "(" + number(weights.count()) + " B + " + number(cache.count()) + " B)" +
-                 std::string(kTimes) + "(" + scenario.overhead_factor.text() + " - 1)",
+             "(" + grouped_digits(weights.count()) + " B + " + grouped_digits(cache.count()) +
+                 " B)" + std::string(kTimes) + "(" + scenario.overhead_factor.text() + " - 1)",
              (held * scenario.overhead_factor - held).value_or(0)}};
   }
   const CheckedU64 width = CheckedU64(model.hidden_size) + model.intermediate_size;

@@ -1,5 +1,7 @@
 #include "specs/scenario.h"
 
+#include <algorithm>
+
 namespace vramgauge {
 namespace {
 
@@ -8,6 +10,11 @@ constexpr uint64_t kMaxRequests = 1'000'000;
 constexpr uint64_t kMaxGpus = 4096;
 constexpr uint64_t kMaxBlockTokens = 65'536;
 constexpr uint64_t kOne = Decimal::kScale;
+constexpr std::string_view kLlamaCpp = "llama_cpp";
+constexpr uint64_t kMaxBatchTokens = 1 << 20;
+constexpr std::string_view kSwitch = "on,off";
+/// Longest free text, in bytes.
+constexpr uint64_t kMaxTextBytes = 1024;
 
 Field choice(std::string_view key, std::string_view group, std::string_view list,
              std::string Scenario::*text) {
@@ -51,6 +58,19 @@ Field only_in(std::string_view engines, Field field) {
   return field;
 }
 
+Field option(std::string_view key, std::string_view group, std::string_view words,
+             std::string Scenario::*text) {
+  Field field = choice(key, group, words, text);
+  field.kind = FieldKind::option;
+  return field;
+}
+
+Field free_text(std::string_view key, std::string_view group, std::string Scenario::*text) {
+  Field field = choice(key, group, "", text);
+  field.kind = FieldKind::text;
+  return field;
+}
+
 Field model_config_field() {
   Field field = choice("model_config", "model", "", &Scenario::model_config);
   field.kind = FieldKind::json;
@@ -86,6 +106,29 @@ std::vector<Field> make_fields() {
                                  &Scenario::prefill_batch)),
       only_in("generic", integer("prefill_tokens", "workload", "tokens", 0, kMaxTokens,
                                  &Scenario::prefill_tokens)),
+      only_in(kLlamaCpp, option("program", "engine", "server,bench,api", &Scenario::program)),
+      only_in(kLlamaCpp, free_text("engine_version", "engine", &Scenario::engine_version)),
+      only_in(kLlamaCpp, integer("batch_tokens", "engine", "tokens", 1, kMaxBatchTokens,
+                                 &Scenario::batch_tokens)),
+      only_in(kLlamaCpp, integer("ubatch_tokens", "engine", "tokens", 1, kMaxBatchTokens,
+                                 &Scenario::ubatch_tokens)),
+      only_in(kLlamaCpp, option("flash_attn", "engine", "auto,on,off", &Scenario::flash_attn)),
+      only_in(kLlamaCpp, option("swa_full", "engine", kSwitch, &Scenario::swa_full)),
+      only_in(kLlamaCpp, option("kv_unified", "engine", kSwitch, &Scenario::kv_unified)),
+      only_in(kLlamaCpp, option("kv_offload", "engine", kSwitch, &Scenario::kv_offload)),
+      only_in(kLlamaCpp, option("op_offload", "engine", kSwitch, &Scenario::op_offload)),
+      only_in(kLlamaCpp, integer("gpu_layers", "engine", "layers", 0, Scenario::kAllGpuLayers,
+                                 &Scenario::gpu_layers)),
+      only_in(kLlamaCpp, integer("cpu_moe_layers", "engine", "layers", 0, Scenario::kAllGpuLayers,
+                                 &Scenario::cpu_moe_layers)),
+      only_in(kLlamaCpp, free_text("tensor_split", "engine", &Scenario::tensor_split)),
+      only_in(kLlamaCpp, free_text("override_tensors", "engine", &Scenario::override_tensors)),
+      only_in(kLlamaCpp, decimal("host_ram_gib", "hardware", "gib", 0, 1'000'000 * kOne,
+                                 &Scenario::host_ram_gib)),
+      only_in(kLlamaCpp,
+              decimal("projector_gib", "weights", "gib", 0, 1024 * kOne, &Scenario::projector_gib)),
+      only_in(kLlamaCpp,
+              decimal("lora_gib", "weights", "gib", 0, 1024 * kOne, &Scenario::lora_gib)),
   };
 }
 
@@ -109,6 +152,8 @@ std::string_view expected_name(const Field& field) {
     case FieldKind::integer: return "a whole number";
     case FieldKind::decimal: return "a number";
     case FieldKind::choice: return "a name";
+    case FieldKind::option: return field.list;
+    case FieldKind::text: return "a text";
     case FieldKind::json: return "a configuration";
   }
   return "";
@@ -144,9 +189,33 @@ bool in_range(const Field& field, uint64_t number) {
   return number >= field.min && number <= field.max;
 }
 
+/// Whether a text may be the field's value.
+bool is_allowed(const Field& field, std::string_view text) {
+  if (field.kind == FieldKind::text) return text.size() <= kMaxTextBytes;
+  if (field.kind != FieldKind::option) return true;
+  std::string_view rest = field.list;
+  while (!rest.empty()) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    if (rest.substr(0, comma) == text) return true;
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return false;
+}
+
+void report_unreadable(const Field& field, const json::Value& value, const std::string& path,
+                       Diagnostics& errors) {
+  errors.push_back({ErrorCode::value_unreadable,
+                    path,
+                    {{"key", field.key},
+                     {"value", json::write(value).substr(0, 80)},
+                     {"expected", expected_name(field)}},
+                    std::nullopt});
+}
+
 void set_text_json(Scenario& scenario, const Field& field, const json::Value& value,
                    const std::string& path, Diagnostics& errors) {
   if (const std::string* text = value.as_string()) {
+    if (!is_allowed(field, *text)) return report_unreadable(field, value, path, errors);
     scenario.*field.text = *text;
   } else if (field.kind == FieldKind::json && value.as_object() != nullptr) {
     scenario.*field.text = json::write(value);
@@ -188,6 +257,7 @@ json::Value field_json(const Scenario& scenario, const Field& field) {
 
 bool set_field_text(Scenario& scenario, const Field& field, std::string_view text) {
   if (field.text != nullptr) {
+    if (!is_allowed(field, text)) return false;
     scenario.*field.text = std::string(text);
     return true;
   }
@@ -206,12 +276,7 @@ void set_field_json(Scenario& scenario, const Field& field, const json::Value& v
   }
   const std::optional<uint64_t> number = number_from_json(field, value);
   if (!number) {
-    errors.push_back({ErrorCode::value_unreadable,
-                      path,
-                      {{"key", field.key},
-                       {"value", json::write(value).substr(0, 80)},
-                       {"expected", expected_name(field)}},
-                      std::nullopt});
+    report_unreadable(field, value, path, errors);
   } else if (!in_range(field, *number)) {
     report_range(field, json::write(value), path, errors);
   } else {

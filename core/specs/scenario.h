@@ -42,10 +42,41 @@ struct Scenario {
   uint64_t prefill_batch = 0;
   /// Prompt tokens prefilled at once per request; 0 = context_tokens.
   uint64_t prefill_tokens = 0;
+  // llama.cpp; the defaults are its server's.
+  /// Which of its programs runs: server, bench, api.
+  std::string program = "server";
+  /// Build such as "b6975"; empty = the newest that is known.
+  std::string engine_version;
+  /// Logical and physical batch.
+  uint64_t batch_tokens = 2048;
+  uint64_t ubatch_tokens = 512;
+  /// auto, on, off
+  std::string flash_attn = "auto";
+  // on, off:
+  std::string swa_full = "off";
+  std::string kv_unified = "off";
+  std::string kv_offload = "on";
+  std::string op_offload = "on";
+  /// Layers on GPUs, the output layer counted as one.
+  uint64_t gpu_layers = kAllGpuLayers;
+  static constexpr uint64_t kAllGpuLayers = 9999;
+  /// First layers whose routed experts stay in host memory.
+  uint64_t cpu_moe_layers = 0;
+  /// Shares of the GPUs, "3,1"; empty = by free memory.
+  std::string tensor_split;
+  /// PATTERN=BUFFER, separated by commas; a buffer is CPU or CUDA0, CUDA1, ...
+  std::string override_tensors;
+  /// 0 = not known: no verdict about host memory.
+  Decimal host_ram_gib;
+  /// Size of a vision or audio projector's file, and of adapters.
+  Decimal projector_gib;
+  Decimal lora_gib;
 };
 
 enum class FieldKind {
   choice,   ///< id of a catalogue entry
+  option,   ///< one of a few fixed words
+  text,     ///< free text
   integer,  ///< whole number
   decimal,  ///< decimal number
   json,     ///< JSON text
@@ -62,7 +93,7 @@ struct Field {
   /// Inclusive bounds of an integer, or of a decimal in millionths.
   uint64_t min = 0;
   uint64_t max = 0;
-  /// Catalogue list of a choice.
+  /// Catalogue list of a choice; the words of an option, separated by commas.
   std::string_view list;
   /// Comma-separated engines that have the field; empty = all.
   std::string_view engines;

@@ -31,7 +31,7 @@ export interface ErrorEnvelope {
 
 export type Envelope<T> = OkEnvelope<T> | ErrorEnvelope;
 
-export type FieldKind = "choice" | "integer" | "fraction" | "decimal" | "text" | "json";
+export type FieldKind = "choice" | "option" | "integer" | "fraction" | "decimal" | "text" | "json";
 
 /** Form metadata of one scenario field. */
 export interface FieldInfo {
@@ -46,6 +46,8 @@ export interface FieldInfo {
   group: string;
   /** The catalogue list that a choice is taken from. */
   list?: CatalogueKind;
+  /** The words of an option. */
+  options?: string[];
 }
 
 export interface DescribeResult {

@@ -39,7 +39,9 @@ export async function set_language(language: Language): Promise<void> {
 /** Adds the texts of a part of the page, now in the chosen language and later in others. */
 export async function add_texts(texts: LaterTexts): Promise<void> {
   if (later_texts.includes(texts)) return;
-  await Promise.all(Object.keys(translated_errors).map((known) => load_texts(texts, known as Language)));
+  await Promise.all(
+    Object.keys(translated_errors).map((known) => load_texts(texts, known as Language)),
+  );
   later_texts.push(texts);
 }
 
@@ -67,6 +69,7 @@ export function use_error_texts(rows: readonly (FindingTexts & { code: string })
 
 /** A GPU's name; the custom one goes by the page's. */
 export function device_name(name: string): string {
+  if (name === "host") return t("choices.host");
   return name === "custom" ? t("choices.custom_gpu") : name;
 }
 

@@ -31,10 +31,12 @@ export class DeviceBar extends StoreElement {
     const format = this.store.format;
     const name =
       device.count > 1 ? `${device_name(device.name)} ×${device.count}` : device_name(device.name);
-    const used = t("bar.used", {
-      needed: format.amount(device.total.bytes, 1),
-      usable: format.size(device.usable_bytes),
-    });
+    const used = is_known(device)
+      ? t("bar.used", {
+          needed: format.amount(device.total.bytes, 1),
+          usable: format.size(device.usable_bytes),
+        })
+      : format.size(device.total.bytes);
     return html`<figure>
       <figcaption>
         <span>${name}${worst ? html` <em>${t("bar.worst")}</em>` : nothing}</span>
@@ -123,6 +125,7 @@ export class DeviceBar extends StoreElement {
   }
 
   #limits(device: DeviceBreakdown, scale: Scale): SVGTemplateResult[] {
+    if (!is_known(device)) return [];
     const { capacity_bytes, usable_bytes } = device;
     const usable = this.#limit(
       "usable",
@@ -179,11 +182,16 @@ class Scale {
   }
 }
 
+/** Host memory is given only where somebody told it. */
+function is_known(device: DeviceBreakdown): boolean {
+  return device.capacity_bytes > 0;
+}
+
 function summary(device: DeviceBreakdown, name: string, format: Formatter): string {
   const terms = device.terms.map((term) =>
     t("bar.summary_term", { term: t_core("terms", term.id), amount: format.size(term.bytes) }),
   );
-  return t("bar.summary", {
+  return t(is_known(device) ? "bar.summary" : "bar.summary_unknown", {
     device: name,
     terms: terms.join(", "),
     total: format.size(device.total.bytes),

@@ -9,7 +9,15 @@ import { StoreElement } from "../store_element";
 const kNotes: Record<string, string> = { prefill_batch: "sequences", live_buffers: "buffers" };
 
 /** Fields in which 0 says that nothing is set. */
-const kUnsetAtZero = new Set(["gpu_memory_gib", "live_buffers", "prefill_batch", "prefill_tokens"]);
+const kUnsetAtZero = new Set([
+  "gpu_memory_gib",
+  "host_ram_gib",
+  "live_buffers",
+  "lora_gib",
+  "prefill_batch",
+  "prefill_tokens",
+  "projector_gib",
+]);
 
 /** A number that may be typed as 8k, 128K or 1M. While it has the focus its text belongs to the typist. */
 export class NumberField extends StoreElement {

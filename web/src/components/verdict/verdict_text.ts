@@ -10,7 +10,7 @@ export function headline(estimate: Estimate, format: Formatter): string {
   const { state, margin_bytes } = estimate.verdict;
   if (state === "tight") return t("verdict.tight");
   const amount = format.margin(margin_bytes);
-  const each = device_count(estimate) > 1 ? "_each" : "";
+  const each = holds_alike(estimate) ? "_each" : "";
   if (state === "does_not_fit") return t(`verdict.does_not_fit${each}`, { amount });
   const { max_requests } = estimate.answers;
   if (max_requests === null) return t("verdict.fits_unlimited", { amount });
@@ -46,8 +46,9 @@ export function slim_text(
   return { state: t(`verdict.slim.${state}`), amount };
 }
 
-export function device_count(estimate: Estimate): number {
-  return estimate.devices.reduce((sum, device) => sum + device.count, 0);
+/** Several devices that all hold the same. */
+function holds_alike({ devices, verdict }: Estimate): boolean {
+  return devices.length === 1 && (devices[verdict.worst_device]?.count ?? 1) > 1;
 }
 
 function largest_part(estimate: Estimate, format: Formatter): string {

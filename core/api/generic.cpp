@@ -1,0 +1,60 @@
+#include "api/generic.h"
+
+#include <utility>
+
+#include "engine/generic.h"
+#include "report/arithmetic.h"
+
+namespace vramgauge::api {
+namespace {
+
+std::string model_source(const LoadedModel& model) {
+  return model.id.empty() ? std::string("the configuration given")
+                          : model.id + " (" + model.source + ")";
+}
+
+/// Adds the arithmetic and the sources to the terms of a breakdown.
+void explain(Breakdown& breakdown, const Resolved& resolved, const GenericModel& model,
+             const GenericConstants& constants) {
+  for (DeviceBreakdown& device : breakdown.devices) {
+    Term& weights = device.terms[0];
+    Term& cache = device.terms[1];
+    Term& activations = device.terms[2];
+    Term& runtime = device.terms[3];
+    weights.lines = weight_lines(*resolved.weights, resolved.format, resolved.scenario.gpu_count);
+    weights.source = model_source(*resolved.model);
+    cache.lines = cache_lines(resolved.cache, resolved.scenario);
+    cache.source = model_source(*resolved.model);
+    activations.lines =
+        generic_activation_lines(resolved.scenario, model, weights.bytes, cache.bytes);
+    activations.source = constants.source;
+    runtime.lines = generic_runtime_lines(resolved.scenario);
+    runtime.source = constants.source;
+  }
+}
+
+GenericModel model_of(const Resolved& resolved) {
+  GenericModel model;
+  model.weights = resolved.weights->total;
+  model.weights_basis = resolved.weights->basis;
+  model.cache = &resolved.cache;
+  model.hidden_size = resolved.model->spec.hidden_size;
+  model.intermediate_size = active_intermediate_size(resolved.model->spec);
+  return model;
+}
+
+}  // namespace
+
+Result<Breakdown> estimate_with_generic(const Resolved& resolved, const std::string& path) {
+  const auto constants = generic_constants(*resolved.engine, resolved.scenario);
+  if (!constants) return fail(constants.error());
+  const GenericModel model = model_of(resolved);
+  auto breakdown = estimate_generic(resolved.scenario, model, resolved.hardware, *constants);
+  if (!breakdown) return fail(below(path, std::move(breakdown.error())));
+  breakdown->answers =
+      generic_answers(resolved.scenario, model, *constants, breakdown->devices.front().usable);
+  explain(*breakdown, resolved, model, *constants);
+  return breakdown;
+}
+
+}  // namespace vramgauge::api

@@ -1,0 +1,16 @@
+// A scenario as the rule of thumb reads it.
+#pragma once
+
+#include <string>
+
+#include "api/resolve.h"
+#include "specs/breakdown.h"
+#include "units/error.h"
+
+namespace vramgauge::api {
+
+/// Memory per device with its arithmetic, the verdict and the inverse answers. Errors carry
+/// pointers below `path`.
+Result<Breakdown> estimate_with_generic(const Resolved& resolved, const std::string& path);
+
+}  // namespace vramgauge::api

@@ -1,0 +1,17 @@
+// A scenario as llama.cpp's engine model reads it.
+#pragma once
+
+#include "api/resolve.h"
+#include "engine/llama_cpp.h"
+#include "units/error.h"
+
+namespace vramgauge::api {
+
+/// Id of the engine in the catalogue.
+inline constexpr std::string_view kLlamaCpp = "llama_cpp";
+
+/// Memory per GPU and of the host, the verdict and the inverse answers. Errors carry pointers below
+/// `path`.
+Result<Breakdown> estimate_with_llama_cpp(const Resolved& resolved, const std::string& path);
+
+}  // namespace vramgauge::api
