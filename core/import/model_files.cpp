@@ -32,7 +32,8 @@ void fail_with(File& file, ErrorCode code, ErrorArgs args) {
 
 void take_in_order(File& file, std::string_view bytes) {
   files::take(file, bytes);
-  for (auto held = file.pieces.at(file.next); !held.empty(); held = file.pieces.at(file.next)) {
+  for (auto held = file.pieces.held_from(file.next); !held.empty();
+       held = file.pieces.held_from(file.next)) {
     if (file.is_ended()) break;
     files::take(file, held);
   }

@@ -37,7 +37,7 @@ void Pieces::hold(uint64_t begin, uint64_t end, uint64_t offset, std::string_vie
             data_.begin() + static_cast<std::string::difference_type>(offset - base_));
 }
 
-std::string_view Pieces::at(uint64_t next) const {
+std::string_view Pieces::held_from(uint64_t next) const {
   if (spans_.empty() || spans_.front().begin > next || spans_.front().end <= next) return {};
   return std::string_view(data_).substr(index_of(next - base_),
                                         index_of(spans_.front().end - next));

@@ -15,7 +15,7 @@ class Pieces {
   /// is dropped: it will be wanted again.
   void hold(uint64_t begin, uint64_t end, uint64_t offset, std::string_view bytes);
   /// What is held from `next` on, or nothing. The bytes stay until drop_before().
-  std::string_view at(uint64_t next) const;
+  std::string_view held_from(uint64_t next) const;
   void drop_before(uint64_t next);
   /// Where the first piece that is held begins, or `otherwise`.
   uint64_t first_or(uint64_t otherwise) const;
