@@ -28,6 +28,13 @@ TEST(Link, HoldsOnlyWhatDiffersFromTheDefaults) {
   EXPECT_EQ(encode_link(scenario), "v=1&context_tokens=8192&gpu_memory_utilization_frac=0.9");
 }
 
+// Fields that came after version 1's first: links written before them mean these values.
+constexpr const char* kLaterDefaults =
+    R"(,"program":"server","engine_version":"","batch_tokens":2048,"ubatch_tokens":512,)"
+    R"("flash_attn":"auto","swa_full":"off","kv_unified":"off","kv_offload":"on",)"
+    R"("op_offload":"on","gpu_layers":9999,"cpu_moe_layers":0,"tensor_split":"",)"
+    R"("override_tensors":"","host_ram_gib":0,"projector_gib":0,"lora_gib":0})";
+
 // Written by version 1: its meaning never changes.
 TEST(Link, OfVersion1IsFrozen) {
   const DecodedLink link = decoded(
@@ -44,7 +51,8 @@ TEST(Link, OfVersion1IsFrozen) {
             R"("cache_type_k":"q8_0","cache_type_v":"q4_0","context_tokens":32768,)"
             R"("num_requests":7,"shared_prefix_tokens":1000,"kv_block_tokens":16,)"
             R"("gpu_memory_utilization_frac":0.92,"overhead_factor":1.2,"fixed_gib":0.5,)"
-            R"("live_buffers":4,"prefill_batch":3,"prefill_tokens":2048})");
+            R"("live_buffers":4,"prefill_batch":3,"prefill_tokens":2048)" +
+                std::string(kLaterDefaults));
 }
 
 // The defaults that a bare link means are frozen with it.
@@ -55,7 +63,8 @@ TEST(Link, OfVersion1HasFrozenDefaults) {
             R"("gpu_count":1,"engine":"generic","cache_type_k":"fp16","cache_type_v":"",)"
             R"("context_tokens":65536,"num_requests":2,"shared_prefix_tokens":0,)"
             R"("kv_block_tokens":1,"gpu_memory_utilization_frac":1,"overhead_factor":1.15,)"
-            R"("fixed_gib":1,"live_buffers":0,"prefill_batch":0,"prefill_tokens":0})");
+            R"("fixed_gib":1,"live_buffers":0,"prefill_batch":0,"prefill_tokens":0)" +
+                std::string(kLaterDefaults));
 }
 
 TEST(Link, SaysWhatItDidNotUnderstand) {
@@ -67,6 +76,13 @@ TEST(Link, SaysWhatItDidNotUnderstand) {
   EXPECT_TRUE(has_warning(link, ErrorCode::link_bad_escape, "/gpu"));
   EXPECT_EQ(link.scenario.num_requests, 3U);
   EXPECT_EQ(link.scenario.context_tokens, Scenario{}.context_tokens);
+}
+
+TEST(Link, AnOptionIsOneOfItsWords) {
+  const DecodedLink link = decoded("v=1&flash_attn=maybe&program=bench");
+  EXPECT_TRUE(has_warning(link, ErrorCode::link_bad_value, "/flash_attn"));
+  EXPECT_EQ(link.scenario.flash_attn, "auto");
+  EXPECT_EQ(link.scenario.program, "bench");
 }
 
 TEST(Link, RefusesWhatItMustNotGuess) {
@@ -82,15 +98,22 @@ TEST(Link, WithoutAVersionIsReadWithAWarning) {
   EXPECT_TRUE(has_warning(decoded("context_tokens=8k"), ErrorCode::link_missing_version, "/v"));
 }
 
+/// One of the words of an option; any text for other fields.
+std::string random_text(const Field& field, std::mt19937_64& random) {
+  if (field.kind == FieldKind::option)
+    return std::string(field.list.substr(0, field.list.find(',')));
+  std::string text;
+  for (uint64_t i = random() % 12; i > 0; --i)
+    text += static_cast<char>(' ' + random() % 95);
+  return text;
+}
+
 Scenario random_scenario(std::mt19937_64& random) {
   Scenario scenario;
   for (const Field& field : scenario_fields()) {
     if (random() % 2 == 0) continue;
     if (field.text != nullptr) {
-      std::string text;
-      for (uint64_t i = random() % 12; i > 0; --i)
-        text += static_cast<char>(' ' + random() % 95);
-      scenario.*field.text = text;
+      scenario.*field.text = random_text(field, random);
     } else {
       const uint64_t value = field.min + random() % (field.max - field.min + 1);
       if (field.number != nullptr) scenario.*field.number = value;
