@@ -159,7 +159,7 @@ function index_entry(model) {
   return { id, name, family, aliases, file: model_file_name(id), parameters: listed_parameters(model), verified };
 }
 
-/** The three documents of the bundle: what the page loads first, each model's facts, and everything in one. */
+/** The documents of the bundle: what the page loads first, what its reader loads, and everything in one. */
 export function bundle(presets) {
   const models = presets.models.map(({ data }) => data);
   const core = {
@@ -168,9 +168,9 @@ export function bundle(presets) {
     formats: presets.formats.formats,
     cache_types: presets.cache_types.cache_types,
     engines: presets.engines.filter(({ data }) => data.is_served === undefined).map(({ data }) => data),
-    class_defaults: presets.class_defaults,
   };
-  return { core, models, all: { ...core, models } };
+  const reader = { class_defaults: presets.class_defaults };
+  return { core, reader, models, all: { ...core, ...reader, models } };
 }
 
 /** Reads and checks everything, or throws with the list of problems. */

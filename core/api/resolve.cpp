@@ -68,7 +68,9 @@ std::vector<WeightFormat> all_formats(const Catalogue& catalogue) {
 Result<WeightFormat> resolve_format(const Catalogue& catalogue, const LoadedModel* model,
                                     Scenario& scenario, const std::string& path) {
   std::string id = scenario.weight_format;
-  if (id == kOwnFormat && model != nullptr) {
+  if (id == kOwnFormat) {
+    // Without a model its own error is enough.
+    if (model == nullptr) return WeightFormat();
     if (model->has_own_format()) return own_format(*model);
     id = format_of_dtype(model->spec);
   }

@@ -233,7 +233,7 @@ json::Value write_model(const LoadedModel& model) {
   out.set("model_type", model.spec.model_type);
   out.set("dtype", model.spec.dtype);
   out.set("quant_method", model.quantization ? model.quantization->method : std::string());
-  out.set("stored", model.stored ? container_name(model.stored->container) : std::string_view());
+  out.set("container", model.stored ? container_name(model.stored->container) : std::string_view());
   out.set("num_layers", uint64_t{model.spec.layers.size()});
   out.set("max_context_tokens", model.spec.max_context_tokens);
   out.set("parameters", parameters_json(model.parameters));

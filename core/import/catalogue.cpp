@@ -11,6 +11,10 @@ namespace vramgauge {
 namespace {
 
 constexpr uint64_t kMaxEntries = 100'000;
+constexpr unsigned kIndexBits = 20;
+constexpr unsigned kNameBits = 20;
+constexpr uint64_t kMaxNameBytes = (uint64_t{1} << kNameBits) - 1;
+constexpr uint64_t kMaxScore = uint64_t{1} << 20;
 
 bool is_word_character(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '.' || c == '+';
@@ -153,26 +157,26 @@ const CatalogueEntry* CatalogueList::find(std::string_view text) const {
 }
 
 std::vector<const CatalogueEntry*> CatalogueList::search(std::string_view query) const {
-  struct Hit {
-    uint64_t score;
-    const CatalogueEntry* entry;
-  };
   const std::string normal = normal_form(query);
   const std::vector<std::string_view> words = words_of(normal);
   const CatalogueEntry* exact = find(query);
-  std::vector<Hit> hits;
+  // One number a hit: better scores first, then shorter names, then the order of the list.
+  std::vector<uint64_t> hits;
   for (const CatalogueEntry& entry : entries_) {
-    const uint64_t points = &entry == exact ? kMaxApiBytes : score(searchable_text(entry), words);
-    if (points > 0) hits.push_back({points, &entry});
+    const uint64_t points = &entry == exact ? kMaxScore : score(searchable_text(entry), words);
+    if (points == 0) continue;
+    const auto index = static_cast<uint64_t>(&entry - entries_.data());
+    const uint64_t rank = words.empty() ? 0
+                                        : ((kMaxScore - std::min(points, kMaxScore)) << kNameBits) +
+                                              std::min<uint64_t>(entry.name.size(), kMaxNameBytes);
+    hits.push_back((rank << kIndexBits) + index);
   }
-  const bool by_score = !words.empty();
-  std::stable_sort(hits.begin(), hits.end(), [by_score](const Hit& a, const Hit& b) {
-    if (!by_score || a.score != b.score) return by_score && a.score > b.score;
-    return a.entry->name.size() < b.entry->name.size();
-  });
+  std::sort(hits.begin(), hits.end());
   std::vector<const CatalogueEntry*> found;
-  for (const Hit& hit : hits)
-    found.push_back(hit.entry);
+  for (const uint64_t hit : hits) {
+    const uint64_t index = hit & ((uint64_t{1} << kIndexBits) - 1);
+    found.push_back(&entries_[static_cast<std::vector<CatalogueEntry>::size_type>(index)]);
+  }
   return found;
 }
 

@@ -31,10 +31,15 @@ async function open_panel(page) {
   return page.getByLabel("Text of a config.json");
 }
 
+/** Pastes a configuration and waits until it has been read. */
+async function paste(page, text) {
+  await (await open_panel(page)).fill(text);
+  await panel(page).getByText("Read:").waitFor();
+}
+
 test("a pasted config.json becomes the model, travels in the link, and can be left again", async () => {
   await open(open_in, {}, async (page) => {
-    await (await open_panel(page)).fill(config_text());
-    await answered(page);
+    await paste(page, config_text());
     assert.equal((await table_bytes(page)).kv_cache, kTokenBytes * kDefaultTokens);
     assert.match(await input(page, "model").inputValue(), /^Custom: /);
     await page.waitForFunction(() => location.hash.includes("model_config"));
@@ -142,8 +147,7 @@ test("what the configuration leaves out is listed with the model, what the answe
   await open(open_in, {}, async (page) => {
     const { tie_word_embeddings, max_position_embeddings, ...rest } = kConfig;
     assert.ok(tie_word_embeddings === false && max_position_embeddings === 8192);
-    await (await open_panel(page)).fill(JSON.stringify(rest));
-    await answered(page);
+    await paste(page, JSON.stringify(rest));
     await page.locator("vg-model-note summary").click();
     assert.match(await page.locator("vg-model-note ul").innerText(), /tie_word_embeddings = false/);
     assert.match(

@@ -7,7 +7,7 @@ import { bundle_catalogue, new_session } from "../wasm/shipped_module.mjs";
 import { browser_tests, open, table_bytes, verdict } from "./harness.mjs";
 
 const open_in = browser_tests();
-const session = await new_session(bundle_catalogue().all);
+const session = await new_session(bundle_catalogue());
 const kGolden = new URL("../golden/cases/", import.meta.url);
 
 const golden = readdirSync(kGolden)

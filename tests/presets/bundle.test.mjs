@@ -6,16 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { presets_folder } from '../../presets/catalogue.mjs';
+import { model_file_name, presets_folder } from '../../presets/catalogue.mjs';
 
 const scratch = mkdtempSync(join(tmpdir(), 'vramgauge-presets-'));
 after(() => rmSync(scratch, { recursive: true }));
 
+/** The native compiler of the models; what the reader module compiles is compared in tests/wasm. */
+const compiler = join(process.env.VRAMGAUGE_NATIVE_DIR ?? join(presets_folder, '../build/dev'), 'presets/vramgauge_compile');
 const build = (...args) => spawnSync(process.execPath, [join(presets_folder, 'build.mjs'), ...args], { encoding: 'utf8' });
 
 function built(name) {
   const folder = join(scratch, name);
-  const { status, stderr } = build(folder);
+  const { status, stderr } = build(folder, compiler);
   assert.equal(status, 0, stderr);
   return folder;
 }
@@ -26,23 +28,22 @@ const gzipped_bytes = (text) => gzipSync(text, { level: 9 }).length;
 
 test('two builds are byte for byte the same', () => {
   const second = built('second');
-  const files = ['core.json', 'all.json', ...readdirSync(join(first, 'models')).map((name) => join('models', name))];
+  const files = ['core.json', 'reader.json', 'all.json', ...readdirSync(join(first, 'models')).map((name) => join('models', name))];
   for (const file of files) assert.ok(readFileSync(join(first, file)).equals(readFileSync(join(second, file))), file);
-  assert.equal(readdirSync(join(second, 'models')).length, files.length - 2);
+  assert.equal(readdirSync(join(second, 'models')).length, files.length - 3);
 });
 
 test('the first load fits its budget', (t) => {
   const core_bytes = gzipped_bytes(readFileSync(join(first, 'core.json')));
-  const defaults_bytes = gzipped_bytes(JSON.stringify(read('core.json').class_defaults));
-  t.diagnostic(`core.json ${core_bytes} B gzipped, class defaults ${defaults_bytes} B of it, all.json ${gzipped_bytes(readFileSync(join(first, 'all.json')))} B`);
+  t.diagnostic(`core.json ${core_bytes} B gzipped, all.json ${gzipped_bytes(readFileSync(join(first, 'all.json')))} B`);
   assert.ok(core_bytes <= 35_000);
-  assert.ok(defaults_bytes <= 14_000);
 });
 
 test('the documents have the keys that load_catalogue merges', () => {
-  const keys = ['model_index', 'gpus', 'formats', 'cache_types', 'engines', 'class_defaults'];
+  const keys = ['model_index', 'gpus', 'formats', 'cache_types', 'engines'];
   assert.deepEqual(Object.keys(read('core.json')), keys);
-  assert.deepEqual(Object.keys(read('all.json')), [...keys, 'models']);
+  assert.deepEqual(Object.keys(read('reader.json')), ['class_defaults']);
+  assert.deepEqual(Object.keys(read('all.json')), [...keys, 'class_defaults', 'models']);
 });
 
 test('each index entry leads to a file with that one model', () => {
@@ -64,12 +65,34 @@ test('the sources of GPUs, formats and cache types are in the first load', () =>
 test('a model that is no longer there leaves no file behind', () => {
   const folder = built('stale');
   writeFileSync(join(folder, 'models', 'gone__model.json'), '{}');
-  assert.equal(build(folder).status, 0);
+  assert.equal(build(folder, compiler).status, 0);
   assert.ok(!readdirSync(join(folder, 'models')).includes('gone__model.json'));
 });
 
-test('a call without a folder explains itself', () => {
-  const { status, stderr } = build();
-  assert.equal(status, 2);
-  assert.match(stderr, /usage: node build\.mjs FOLDER/);
+test('the models are written as every session reads them', () => {
+  const { models } = read('all.json');
+  const sources = new Map(readdirSync(join(presets_folder, 'models')).map((name) => [name, JSON.parse(readFileSync(join(presets_folder, 'models', name), 'utf8'))]));
+  for (const { id, config, quant_config, ...facts } of models) {
+    const { config: _, quant_config: beside, ...given } = sources.get(model_file_name(id));
+    assert.deepEqual({ id, ...facts }, given);
+    assert.equal(config.model_type, 'spec', id);
+    assert.equal(quant_config, undefined, id);
+    if (beside !== undefined) assert.ok(config.quantization, id);
+  }
+});
+
+test('a compiler that fails, or is not there, stops the build', () => {
+  for (const program of [['false'], [join(scratch, 'no_such_compiler')]]) {
+    const { status, stderr } = build(join(scratch, 'failed'), ...program);
+    assert.equal(status, 1);
+    assert.match(stderr, / failed: /);
+  }
+});
+
+test('a call without a folder or a compiler explains itself', () => {
+  for (const args of [[], [join(scratch, 'none')]]) {
+    const { status, stderr } = build(...args);
+    assert.equal(status, 2);
+    assert.match(stderr, /usage: node build\.mjs FOLDER COMPILER/);
+  }
 });

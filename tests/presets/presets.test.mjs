@@ -5,7 +5,7 @@ import { find_problems, load_catalogue, model_file_name, normal_form, read_prese
 import { read_table } from './csv.mjs';
 import { gguf_bytes, weight_bytes } from './layout_bytes.mjs';
 
-const { core, models } = load_catalogue();
+const { core, reader, models } = load_catalogue();
 const by_key = (list, key) => new Map(list.map((entry) => [entry[key], entry]));
 const model_by_id = by_key(models, 'id');
 const gpu_by_name = by_key(core.gpus, 'name');
@@ -243,7 +243,7 @@ test('the rule of thumb has the constants of the articles', () => {
 });
 
 test('class defaults say what a missing key means', () => {
-  const { classes } = core.class_defaults;
+  const { classes } = reader.class_defaults;
   // LlamaConfig: num_key_value_heads and head_dim default to None; Gemma ties its embeddings, Llama does not.
   assert.equal(classes.llama.num_key_value_heads, null);
   assert.equal(classes.llama.head_dim, null);

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Builds the module, the catalogue and the page: sourced by ./test and ./serve after setup.sh.
+# Builds the modules, the catalogue and the page: sourced by ./test and ./serve after setup.sh.
 
 readonly page_dir="$repo_root/web/dist"
 
@@ -16,7 +16,7 @@ page_is_current() {
   local page
   for page in "$page_dir/site/index.html" "$page_dir/single/vramgauge.html"; do
     [[ -f "$page" ]] || return 1
-    [[ -z "$(find "$repo_root/web" "$repo_root/presets" "$repo_root/build/wasm/wasm/vramgauge.wasm" \
+    [[ -z "$(find "$repo_root/web" "$repo_root/presets" "$repo_root"/build/wasm/wasm/*.wasm "$repo_root"/wasm/*.mjs \
       \( -name node_modules -o -name dist -o -path "$repo_root/web" -o -path "$repo_root/presets" \) -prune \
       -o -newer "$page" -print -quit)" ]] || return 1
   done

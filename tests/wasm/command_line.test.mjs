@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
-import { repo_root } from "./shipped_module.mjs";
+import { native_dir } from "./shipped_module.mjs";
 
-const program = path.join(repo_root, "build/dev/core/tools/vramgauge");
+const program = path.join(native_dir, "core/tools/vramgauge");
 const folder = mkdtempSync(path.join(tmpdir(), "vramgauge-cli-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 

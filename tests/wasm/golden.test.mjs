@@ -5,7 +5,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { bundle_catalogue, new_session, repo_root } from "./shipped_module.mjs";
 
-const session = await new_session(bundle_catalogue().all);
+const session = await new_session(bundle_catalogue());
 const folder = path.join(repo_root, "tests/golden/cases");
 
 /** Everything expected must be there and equal; list elements are matched by id. */

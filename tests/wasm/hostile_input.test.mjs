@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { bundle_catalogue, new_session } from "./shipped_module.mjs";
 
 const catalogue = bundle_catalogue();
-const session = await new_session(catalogue.core);
+const session = await new_session(catalogue, catalogue.core);
 
 const llama = {
   architectures: ["LlamaForCausalLM"],

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bundle_catalogue, new_session } from "./shipped_module.mjs";
 
-const session = await new_session(bundle_catalogue().core);
+const catalogue = bundle_catalogue();
+const session = await new_session(catalogue, catalogue.core);
 
 function estimate(scenario) {
   const reply = session.call("estimate", { scenario });

@@ -4,10 +4,10 @@ import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { test } from "node:test";
 import { scenarios } from "../parity/scenarios.mjs";
-import { bundle_catalogue, new_session, repo_root } from "./shipped_module.mjs";
+import { bundle_catalogue, new_session, native_dir } from "./shipped_module.mjs";
 
-const program = path.join(repo_root, "build/dev/core/tools/vramgauge");
-const session = await new_session(bundle_catalogue().all);
+const program = path.join(native_dir, "core/tools/vramgauge");
+const session = await new_session(bundle_catalogue());
 
 function command_line(...args) {
   return execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
@@ -15,10 +15,9 @@ function command_line(...args) {
 
 for (const scenario of scenarios) {
   test(`${scenario.model} ${scenario.context_tokens ?? "default"}`, () => {
-    const request = JSON.stringify({ scenario });
-    const expected = session.call_text("estimate", request);
+    const expected = session.call_text("estimate", { scenario });
     assert.equal(JSON.parse(expected).ok, true, expected.slice(0, 500));
-    assert.equal(command_line("call", "estimate", request), expected);
+    assert.equal(command_line("call", "estimate", JSON.stringify({ scenario })), expected);
     const { fragment } = session.call("link_encode", { scenario }).result;
     assert.equal(command_line("estimate", fragment, "--json"), expected);
   });

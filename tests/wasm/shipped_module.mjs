@@ -1,44 +1,49 @@
-// Loads the module that the page loads, as the page does: the same file, its bytes handed over.
+// Loads the modules that the page loads, as the page does: the same files, their bytes handed over.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
+import { Facade } from "../../wasm/facade.mjs";
+import { open_converter, open_session } from "../../wasm/modules.mjs";
 
 export const repo_root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-export const module_dir = path.join(repo_root, "build/wasm/wasm");
+export const module_dir = process.env.VRAMGAUGE_CORE_DIR ?? path.join(repo_root, "build/wasm/wasm");
+/** The native build that the modules are compared with. */
+export const native_dir = process.env.VRAMGAUGE_NATIVE_DIR ?? path.join(repo_root, "build/dev");
 
-// The module is built for the web only; this is all of it that it looks at.
-globalThis.window ??= globalThis;
-
-const wasmBinary = readFileSync(path.join(module_dir, "vramgauge.wasm"));
-const { default: create_module } = await import(pathToFileURL(path.join(module_dir, "vramgauge.mjs")).href);
-
-/** The catalogue as it is published: {core, models(file), all}. */
+/** The catalogue as it is published. */
 export function bundle_catalogue() {
   const folder = mkdtempSync(path.join(tmpdir(), "vramgauge-catalogue-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-  execFileSync(process.execPath, [path.join(repo_root, "presets/build.mjs"), folder], { stdio: ["ignore", "ignore", "inherit"] });
+  const compiler = [process.execPath, path.join(repo_root, "wasm/compile.mjs"), module_dir];
+  execFileSync(process.execPath, [path.join(repo_root, "presets/build.mjs"), folder, ...compiler], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   return {
     core: readFileSync(path.join(folder, "core.json")),
+    reader: readFileSync(path.join(folder, "reader.json")),
     all: readFileSync(path.join(folder, "all.json")),
     model: (file) => readFileSync(path.join(folder, "models", file)),
   };
 }
 
-/** A session of a fresh instance, with these catalogue documents loaded. */
-export async function new_session(...documents) {
-  const module = await create_module({ wasmBinary });
-  const session = new module.Session();
-  for (const document of documents) {
-    const reply = JSON.parse(session.load_catalogue(document));
-    if (!reply.ok) throw new Error(JSON.stringify(reply.errors));
-  }
+/** A fresh main module as the page has it before anything is imported. */
+export async function new_facade(catalogue, document) {
+  const session = await open_session(module_dir, [document]);
+  return new Facade(session, () => open_converter(module_dir, catalogue.reader));
+}
+
+/** Both modules, fresh, with a document of the catalogue loaded into the main one. */
+export async function new_session(catalogue, document = catalogue.all) {
+  const facade = await new_facade(catalogue, document);
+  await facade.load_reader();
   return {
-    /** The reply as the module writes it. */
-    call_text: (method, request) => session.call(method, request),
-    load: (document) => JSON.parse(session.load_catalogue(document)),
+    /** The reply as it is written. */
+    call_text: (method, request) => facade.call_text(method, request),
+    load: (document) => JSON.parse(facade.session.load_catalogue(document)),
     /** `request` is an object, or text to be sent as it is. */
-    call: (method, request = {}) => JSON.parse(session.call(method, typeof request === "string" ? request : JSON.stringify(request))),
+    call: (method, request = {}) =>
+      typeof request === "string" ? JSON.parse(facade.session.call(method, request)) : facade.call(method, request),
   };
 }

@@ -12,37 +12,51 @@ import type { Plugin } from "vite";
 
 export type Flavour = "site" | "single";
 
-interface Sources {
+/** A compiled module: the binary, and the script that opens it. */
+interface CoreModule {
   glue_path: string;
   wasm: Buffer;
+  /** Where the site has the binary. */
+  url: string;
+}
+
+interface Sources {
+  main: CoreModule;
+  reader: CoreModule;
   catalogue_dir: string;
 }
 
 const kWebRoot = resolve(import.meta.dirname, "..");
 const kRepoRoot = resolve(kWebRoot, "..");
 
-function build_catalogue(): string {
+function build_catalogue(core_dir: string): string {
   const given = process.env["VRAMGAUGE_CATALOGUE_DIR"];
   if (given) return resolve(given);
   const out = mkdtempSync(join(tmpdir(), "vramgauge-catalogue-"));
   process.on("exit", () => rmSync(out, { recursive: true, force: true }));
-  execFileSync(process.execPath, [join(kRepoRoot, "presets/build.mjs"), out], {
+  const compiler = [process.execPath, join(kRepoRoot, "wasm/compile.mjs"), core_dir];
+  execFileSync(process.execPath, [join(kRepoRoot, "presets/build.mjs"), out, ...compiler], {
     stdio: ["ignore", "ignore", "inherit"],
   });
-  return existsSync(join(out, "catalogue")) ? join(out, "catalogue") : out;
+  return out;
 }
 
-function find_sources(): Sources {
-  const core_dir = resolve(process.env["VRAMGAUGE_CORE_DIR"] ?? join(kRepoRoot, "build/wasm/wasm"));
-  const glue_path = join(core_dir, "vramgauge.mjs");
+function find_module(core_dir: string, name: string): CoreModule {
+  const glue_path = join(core_dir, `${name}.mjs`);
   if (!existsSync(glue_path))
     throw new Error(
       `${glue_path} is missing: build the "wasm" preset first, or set VRAMGAUGE_CORE_DIR`,
     );
+  const wasm = readFileSync(join(core_dir, `${name}.wasm`));
+  return { glue_path, wasm, url: `assets/${name}-${short_hash(wasm)}.wasm` };
+}
+
+function find_sources(): Sources {
+  const core_dir = resolve(process.env["VRAMGAUGE_CORE_DIR"] ?? join(kRepoRoot, "build/wasm/wasm"));
   return {
-    glue_path,
-    wasm: readFileSync(join(core_dir, "vramgauge.wasm")),
-    catalogue_dir: build_catalogue(),
+    main: find_module(core_dir, "vramgauge"),
+    reader: find_module(core_dir, "vramgauge_reader"),
+    catalogue_dir: build_catalogue(core_dir),
   };
 }
 
@@ -57,49 +71,51 @@ const exports_of = (values: Record<string, string>): string =>
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
     .join("\n");
 
+/** The page hands over the compiled module itself, so the glue needs no address of the binary. */
+const without_address = (glue: string): string =>
+  glue.replace(
+    /new URL\((["'])(\w+\.wasm)\1,\s*import\.meta\.url\)(\.toString\(\)|\.href)?/g,
+    '"$2"',
+  );
+
 export function core_plugin(flavour: Flavour): Plugin {
-  const sources = find_sources();
-  const core_json = readFileSync(join(sources.catalogue_dir, "core.json"));
-  const catalogue_root = `catalogue-${short_hash(readFileSync(join(sources.catalogue_dir, "all.json")))}`;
-  const wasm_url = `assets/vramgauge-${short_hash(sources.wasm)}.wasm`;
+  const { main, reader, catalogue_dir } = find_sources();
+  const document = (name: string): Buffer => readFileSync(join(catalogue_dir, name));
+  const catalogue_root = `catalogue-${short_hash(document("all.json"))}`;
+  const glue = new Map([
+    ["virtual:core-glue", main.glue_path],
+    ["virtual:core-reader-glue", reader.glue_path],
+  ]);
 
   return {
     name: "vramgauge-core",
     enforce: "pre",
     resolveId(id) {
       if (id === "virtual:core-assets") return join(kWebRoot, `src/core/assets_${flavour}.ts`);
-      if (id === "virtual:core-glue") return sources.glue_path;
       if (id === "virtual:core-urls" || id === "virtual:core-embedded") return `\0${id}`;
-      return null;
+      return glue.get(id) ?? null;
     },
     load(id) {
-      if (id === "\0virtual:core-urls") return exports_of({ wasm_url, catalogue_root });
+      if (id === "\0virtual:core-urls")
+        return exports_of({ main_url: main.url, reader_url: reader.url, catalogue_root });
       if (id === "\0virtual:core-embedded")
         return exports_of({
-          wasm_deflated: deflated(sources.wasm),
-          catalogue_deflated: deflated(readFileSync(join(sources.catalogue_dir, "all.json"))),
+          main_deflated: deflated(main.wasm),
+          reader_deflated: deflated(reader.wasm),
+          catalogue_deflated: deflated(document("all.json")),
         });
       return null;
     },
     transform(code, id) {
-      if (id !== sources.glue_path) return null;
-      // The page hands over the compiled module itself, so the glue needs no address of the binary.
-      return code.replace(
-        /new URL\((["'])vramgauge\.wasm\1,\s*import\.meta\.url\)(\.toString\(\)|\.href)?/g,
-        '"vramgauge.wasm"',
-      );
+      return [...glue.values()].includes(id) ? without_address(code) : null;
     },
     generateBundle() {
       if (flavour !== "site") return;
-      this.emitFile({ type: "asset", fileName: wasm_url, source: sources.wasm });
-      this.emitFile({ type: "asset", fileName: `${catalogue_root}/core.json`, source: core_json });
-      const models_dir = join(sources.catalogue_dir, "models");
-      for (const file of readdirSync(models_dir))
-        this.emitFile({
-          type: "asset",
-          fileName: `${catalogue_root}/models/${file}`,
-          source: readFileSync(join(models_dir, file)),
-        });
+      const models = readdirSync(join(catalogue_dir, "models")).map((file) => `models/${file}`);
+      for (const { url, wasm } of [main, reader])
+        this.emitFile({ type: "asset", fileName: url, source: wasm });
+      for (const name of ["core.json", "reader.json", ...models])
+        this.emitFile({ type: "asset", fileName: `${catalogue_root}/${name}`, source: document(name) });
     },
   };
 }

@@ -3,32 +3,39 @@ declare module "virtual:core-assets" {
 }
 
 declare module "virtual:core-urls" {
-  export const wasm_url: string;
+  export const main_url: string;
+  export const reader_url: string;
   export const catalogue_root: string;
 }
 
 declare module "virtual:core-embedded" {
-  export const wasm_deflated: string;
+  export const main_deflated: string;
+  export const reader_deflated: string;
   export const catalogue_deflated: string;
 }
 
+/** What the scripts that open the modules take; both are made by the same linker. */
+interface ModuleOptions {
+  instantiateWasm(
+    imports: WebAssembly.Imports,
+    done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+  ): Record<string, never>;
+  print?(text: string): void;
+  printErr?(text: string): void;
+  onAbort?(reason: unknown): void;
+}
+
 declare module "virtual:core-glue" {
-  interface RawSession {
-    load_catalogue(document: Uint8Array | string): string;
-    call(method: string, request: string): string;
-    delete(): void;
-  }
   interface RawModule {
-    Session: new () => RawSession;
-  }
-  interface ModuleOptions {
-    instantiateWasm(
-      imports: WebAssembly.Imports,
-      done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-    ): Record<string, never>;
-    print?(text: string): void;
-    printErr?(text: string): void;
-    onAbort?(reason: unknown): void;
+    Session: new () => import("../../wasm/facade.mjs").RawSession;
   }
   export default function create(options: ModuleOptions): Promise<RawModule>;
+}
+
+declare module "virtual:core-reader-glue" {
+  export interface RawReaderModule {
+    Converter: new () => import("../../wasm/facade.mjs").RawConverter;
+    Reader: new () => import("../../wasm/facade.mjs").RawReader;
+  }
+  export default function create(options: ModuleOptions): Promise<RawReaderModule>;
 }

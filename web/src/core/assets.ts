@@ -1,12 +1,16 @@
 /**
- * Where the module and the catalogue come from. The site fetches them beside the page; the one-file
- * HTML carries both inside. The bundler chooses the implementation behind "virtual:core-assets".
+ * Where the modules and the catalogue come from. The site fetches them beside the page; the one-file
+ * HTML carries all of it inside. The bundler chooses the implementation behind "virtual:core-assets".
  */
 export interface CoreAssets {
-  /** The compiled module; compiled once, instantiated again after a trap. */
+  /** The compiled main module; compiled once, instantiated again after a trap. */
   module(): Promise<WebAssembly.Module>;
   /** The catalogue document that is loaded first. */
   catalogue(): Promise<Uint8Array>;
   /** The facts of one model, by the file name that the core asked for. */
   model_facts(file: string): Promise<Uint8Array>;
+  /** The compiled reader of foreign formats. */
+  reader_module(): Promise<WebAssembly.Module>;
+  /** The catalogue document that the reader needs. */
+  reader_catalogue(): Promise<Uint8Array>;
 }

@@ -1,4 +1,4 @@
-import { catalogue_deflated, wasm_deflated } from "virtual:core-embedded";
+import { catalogue_deflated, main_deflated, reader_deflated } from "virtual:core-embedded";
 import type { CoreAssets } from "./assets";
 
 async function inflate(base64: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -8,7 +8,9 @@ async function inflate(base64: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 export const assets: CoreAssets = {
-  module: async () => WebAssembly.compile(await inflate(wasm_deflated)),
+  module: async () => WebAssembly.compile(await inflate(main_deflated)),
   catalogue: () => inflate(catalogue_deflated),
   model_facts: (file) => Promise.reject(new Error(`${file} is not in the embedded catalogue`)),
+  reader_module: async () => WebAssembly.compile(await inflate(reader_deflated)),
+  reader_catalogue: () => inflate(catalogue_deflated),
 };

@@ -1,4 +1,4 @@
-import { catalogue_root, wasm_url } from "virtual:core-urls";
+import { catalogue_root, main_url, reader_url } from "virtual:core-urls";
 import type { CoreAssets } from "./assets";
 
 async function fetch_ok(url: URL): Promise<Response> {
@@ -19,14 +19,18 @@ function checked_file(file: string): string {
   return file;
 }
 
+async function fetch_module(path: string): Promise<WebAssembly.Module> {
+  const response = await fetch_ok(new URL(path, document.baseURI));
+  // Streaming compilation needs the right MIME type; some plain file servers do not send it.
+  if (response.headers.get("content-type") === "application/wasm")
+    return WebAssembly.compileStreaming(response);
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
 export const assets: CoreAssets = {
-  async module() {
-    const response = await fetch_ok(new URL(wasm_url, document.baseURI));
-    // Streaming compilation needs the right MIME type; some plain file servers do not send it.
-    if (response.headers.get("content-type") === "application/wasm")
-      return WebAssembly.compileStreaming(response);
-    return WebAssembly.compile(await response.arrayBuffer());
-  },
+  module: () => fetch_module(main_url),
   catalogue: () => fetch_bytes(`${catalogue_root}/core.json`),
   model_facts: async (file) => fetch_bytes(`${catalogue_root}/models/${checked_file(file)}`),
+  reader_module: () => fetch_module(reader_url),
+  reader_catalogue: () => fetch_bytes(`${catalogue_root}/reader.json`),
 };

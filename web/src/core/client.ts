@@ -1,8 +1,8 @@
-import create_module from "virtual:core-glue";
+import create_main from "virtual:core-glue";
+import type { RawReaderModule } from "virtual:core-reader-glue";
+import { Facade, needs_reader, type RawSession } from "../../../wasm/facade.mjs";
 import type { CoreAssets } from "./assets";
 import type { Diag, Envelope, ErrorEnvelope, Method, Methods } from "./types";
-
-type Session = InstanceType<Awaited<ReturnType<typeof create_module>>["Session"]>;
 
 /** Codes of problems that arise in the page itself, not in the core. Translated like the core's. */
 export type PageCode =
@@ -12,21 +12,31 @@ export function page_error(code: PageCode, path = "", args: Diag["args"] = {}): 
   return { ok: false, errors: [{ code, path, args, message: code, hint: "" }], warnings: [] };
 }
 
+/** The reader of foreign formats, instantiated, and the catalogue document that its objects load. */
+export interface ReaderModule {
+  instance: RawReaderModule;
+  catalogue: Uint8Array;
+}
+
 /**
- * Typed access to one core session. Calls are synchronous and cheap. If the module traps, the client
- * starts a new instance from the compiled module, loads the same catalogue documents again and
- * reports "page.internal_error" for the call that trapped.
+ * Typed access to the core: a session of the main module, and the reader once something in a foreign
+ * format is met. Calls are synchronous and cheap. If a module traps, the client starts new instances,
+ * loads the same catalogue documents again and reports "page.internal_error" for the call that trapped.
  */
 export class CoreClient {
   #documents: Uint8Array[] = [];
   #loading = new Map<string, Promise<void>>();
   #restarting: Promise<void> | null = null;
+  #reader: Promise<ReaderModule> | null = null;
+  readonly #facade: Facade;
 
   private constructor(
     private readonly assets: CoreAssets,
     private readonly module: WebAssembly.Module,
-    private session: Session,
-  ) {}
+    session: RawSession,
+  ) {
+    this.#facade = new Facade(session, () => this.#open_converter());
+  }
 
   static async start(assets: CoreAssets): Promise<CoreClient> {
     const [module, catalogue] = await Promise.all([assets.module(), assets.catalogue()]);
@@ -45,13 +55,35 @@ export class CoreClient {
     request: Methods[M]["request"],
   ): Envelope<Methods[M]["result"]> {
     try {
-      return JSON.parse(this.session.call(method, JSON.stringify(request))) as Envelope<
-        Methods[M]["result"]
-      >;
+      return this.#facade.call(method, request) as Envelope<Methods[M]["result"]>;
     } catch (trap) {
       this.#restart();
       return page_error("page.internal_error", "", { method, detail: String(trap) });
     }
+  }
+
+  /** The same, once everything that the answer lacks has been fetched. */
+  async ask<M extends Method>(
+    method: M,
+    request: Methods[M]["request"],
+  ): Promise<Envelope<Methods[M]["result"]>> {
+    const reply = this.call(method, request);
+    const fetch_missing = this.missing_part(reply);
+    if (!fetch_missing) return reply;
+    try {
+      await fetch_missing();
+    } catch (failure) {
+      return page_error("page.fetch_failed", "/model", { detail: String(failure) });
+    }
+    return this.ask(method, request);
+  }
+
+  /** What fetches the part of the core that an answer lacks; null where it lacks none. */
+  missing_part(reply: Envelope<unknown>): (() => Promise<void>) | null {
+    if (reply.ok) return null;
+    const file = missing_facts(reply);
+    if (file !== null) return () => this.load_model_facts(file);
+    return needs_reader(reply) && !this.#facade.has_reader ? () => this.load_reader() : null;
   }
 
   /** Fetches and loads the facts of one model; several callers share one fetch. */
@@ -63,16 +95,39 @@ export class CoreClient {
     return pending;
   }
 
+  /** Fetches the reader, if it is not there yet. */
+  load_reader(): Promise<void> {
+    return this.#facade.load_reader();
+  }
+
+  /** The reader's module, for those who read files with it; fetched when it is first asked for. */
+  reader_module(): Promise<ReaderModule> {
+    this.#reader ??= open_reader(this.assets).catch((failure: unknown) => {
+      this.#reader = null;
+      throw failure;
+    });
+    return this.#reader;
+  }
+
+  async #open_converter(): Promise<InstanceType<RawReaderModule["Converter"]>> {
+    const { instance, catalogue } = await this.reader_module();
+    const converter = new instance.Converter();
+    converter.load_catalogue(catalogue);
+    return converter;
+  }
+
   private load(document: Uint8Array): void {
-    const reply = JSON.parse(this.session.load_catalogue(document)) as Envelope<unknown>;
+    const reply = JSON.parse(this.#facade.session.load_catalogue(document)) as Envelope<unknown>;
     if (!reply.ok) throw new Error(reply.errors.map((error) => error.message).join("; "));
     this.#documents.push(document);
   }
 
   #restart(): void {
+    this.#reader = null;
+    this.#facade.drop_reader();
     this.#restarting ??= open_session(this.module)
       .then((session) => {
-        this.session = session;
+        this.#facade.session = session;
         for (const document of this.#documents) session.load_catalogue(document);
       })
       .finally(() => (this.#restarting = null));
@@ -80,19 +135,32 @@ export class CoreClient {
 }
 
 /** The file that holds the missing facts, when that is the only thing an answer lacks. */
-export function missing_facts(reply: Envelope<unknown>): string | null {
-  if (reply.ok) return null;
+function missing_facts(reply: ErrorEnvelope): string | null {
   const missing = reply.errors.find((error) => error.code === "catalogue.model_not_loaded");
   const file = missing?.args["file"];
   return typeof file === "string" ? file : null;
 }
 
-async function open_session(module: WebAssembly.Module): Promise<Session> {
-  const instance = await create_module({
+/** Lets a module's own script instantiate what is compiled already. */
+function with_module(module: WebAssembly.Module): ModuleOptions {
+  return {
     instantiateWasm: (imports, done) => {
       void WebAssembly.instantiate(module, imports).then((ready) => done(ready, module));
       return {};
     },
-  });
+  };
+}
+
+async function open_session(module: WebAssembly.Module): Promise<RawSession> {
+  const instance = await create_main(with_module(module));
   return new instance.Session();
+}
+
+async function open_reader(assets: CoreAssets): Promise<ReaderModule> {
+  const [glue, module, catalogue] = await Promise.all([
+    import("virtual:core-reader-glue"),
+    assets.reader_module(),
+    assets.reader_catalogue(),
+  ]);
+  return { instance: await glue.default(with_module(module)), catalogue };
 }

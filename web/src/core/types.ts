@@ -91,6 +91,10 @@ export interface ModelSummary {
   source?: string;
   verified?: string;
   model_type?: string;
+  /** How the checkpoint is quantised, as its configuration names it; empty where it is not. */
+  quant_method: string;
+  /** What kind of files the tensors were read from; empty where they are derived. */
+  container: "gguf" | "safetensors" | "";
   parameters: {
     total: number | null;
     active: number | null;

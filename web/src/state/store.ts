@@ -1,4 +1,4 @@
-import { missing_facts, page_error, type CoreClient } from "../core/client";
+import { page_error, type CoreClient, type ReaderModule } from "../core/client";
 import type {
   CatalogueItem,
   CatalogueKind,
@@ -163,8 +163,13 @@ export class Store extends EventTarget {
     return reply.ok ? reply.result : { items: [], total: 0 };
   }
 
-  import_config(text: string, name: string | undefined): Envelope<ImportResult> {
-    return this.core.call("import", name === undefined ? { text } : { text, name });
+  import_config(text: string, name: string | undefined): Promise<Envelope<ImportResult>> {
+    return this.core.ask("import", name === undefined ? { text } : { text, name });
+  }
+
+  /** The module that reads foreign formats; fetched when it is first asked for. */
+  reader_module(): Promise<ReaderModule> {
+    return this.core.reader_module();
   }
 
   link(): string {
@@ -213,9 +218,9 @@ export class Store extends EventTarget {
   #compute(): void {
     const unreadable = [...this.#unreadable.values()];
     const reply = this.core.call("estimate", { scenario: this.given });
-    const file = missing_facts(reply);
-    this.loading = file !== null;
-    if (file !== null) void this.#load_facts(file);
+    const fetch_missing = this.core.missing_part(reply);
+    this.loading = fetch_missing !== null;
+    if (fetch_missing) void this.#compute_after(fetch_missing);
     else this.#show(reply, unreadable);
     this.#changed();
   }
@@ -238,10 +243,10 @@ export class Store extends EventTarget {
     this.#changed();
   }
 
-  async #load_facts(file: string): Promise<void> {
+  async #compute_after(fetch_missing: () => Promise<void>): Promise<void> {
     const asked = this.given;
     try {
-      await this.core.load_model_facts(file);
+      await fetch_missing();
     } catch (failure) {
       if (this.given !== asked) return;
       this.loading = false;

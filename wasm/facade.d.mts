@@ -1,0 +1,38 @@
+/** What the main module exports: text in, envelopes out. */
+export interface RawSession {
+  load_catalogue(document: Uint8Array | string): string;
+  call(method: string, request: string): string;
+}
+
+/** What the reader module exports. */
+export interface RawConverter {
+  load_catalogue(document: Uint8Array | string): string;
+  import(request: string): string;
+}
+
+/** Reads model files by the parts that it wants of them (core/api/reader.h). */
+export interface RawReader {
+  load_catalogue(document: Uint8Array | string): string;
+  open(request: string): string;
+  feed(file: number, offset_bytes: number, bytes: Uint8Array): string;
+  set_size(file: number, size_bytes: number): string;
+  finish(): string;
+  /** Gives its memory back. */
+  delete(): void;
+}
+
+export function needs_reader(
+  reply: { ok: true } | { ok: false; errors: { code: string }[] },
+): boolean;
+
+export class Facade {
+  constructor(session: RawSession, open_reader: () => Promise<RawConverter>);
+  /** Another may take its place after a trap. */
+  session: RawSession;
+  /** Whether the reader is loaded. */
+  readonly has_reader: boolean;
+  call(method: string, request: object): unknown;
+  ask(method: string, request: object): Promise<unknown>;
+  load_reader(): Promise<void>;
+  drop_reader(): void;
+}
