@@ -15,6 +15,13 @@ namespace {
 constexpr uint64_t kContextStep = 256;
 constexpr uint64_t kMaxSequences = 256;
 
+/// The graph that stands for one that is not known. Replayed in place of their own, it is within
+/// these bounds for 99.8 % of the 17,131 compute buffers in tests/truth/llamacpp.csv.gz that are of
+/// another architecture than Llama's, Gemma 3n's apart.
+constexpr const char* kStandInArchitecture = "llama";
+constexpr Decimal kStandInLow = Decimal::from_micros(800'000);
+constexpr Decimal kStandInHigh = Decimal::from_micros(1'250'000);
+
 /// A sum with its band while it is being made.
 struct Banded {
   CheckedU64 value;
@@ -38,6 +45,7 @@ struct Ledger {
   Basis weights_basis = Basis::exact;
   Banded cache;
   Banded activations;
+  Basis activations_basis = Basis::modelled;
   Banded runtime;
   Basis runtime_basis = Basis::measured;
 };
@@ -65,7 +73,7 @@ std::optional<DeviceBreakdown> device_of(const Ledger& ledger) {
   const std::optional<Term> terms[] = {
       term(TermId::weights, ledger.weights_basis, ledger.weights),
       term(TermId::kv_cache, Basis::exact, ledger.cache),
-      term(TermId::activations, Basis::modelled, ledger.activations),
+      term(TermId::activations, ledger.activations_basis, ledger.activations),
       term(TermId::runtime, ledger.runtime_basis, ledger.runtime),
   };
   DeviceBreakdown device;
@@ -114,7 +122,11 @@ class Bookkeeper {
  public:
   explicit Bookkeeper(uint64_t num_gpus) : ledgers_(index_of(num_gpus + 1)) {}
 
-  void add(const LlamaCppStored& stored, const LlamaCppCompute& compute) {
+  void add(const LlamaCppEstimate& parts) {
+    const LlamaCppStored& stored = parts.stored;
+    const LlamaCppCompute& compute = parts.compute;
+    for (Ledger& ledger : ledgers_)
+      ledger.activations_basis = worse(ledger.activations_basis, parts.compute_basis);
     for (size_t i = 0; i + 1 < ledgers_.size(); ++i) {
       Ledger& gpu = ledgers_[i];
       gpu.weights.add(stored.weights.gpus[i]);
@@ -178,6 +190,43 @@ CheckedU64 server_cache_bytes(const LlamaCppEstimate& estimate,
   return checked(constants.prompt_cache) + snapshots * CheckedU64(constants.context_checkpoints);
 }
 
+void widen(LlamaCppComputeBytes& bytes) {
+  bytes.low = bytes_of(checked(bytes.bytes) * kStandInLow).value_or(Bytes());
+  bytes.high = bytes_of(checked(bytes.bytes) * kStandInHigh).value_or(Bytes(kMaxApiBytes));
+}
+
+std::optional<LlamaCppCompute> stand_in_compute(const LlamaCppModel& model,
+                                                const LlamaCppContext& context,
+                                                const LlamaCppPlacement& placement,
+                                                uint32_t num_gpus) {
+  LlamaCppModel stand_in = model;
+  stand_in.architecture = kStandInArchitecture;
+  auto compute = llama_cpp_compute(stand_in, context, placement, num_gpus);
+  if (!compute) return std::nullopt;
+  widen(compute->host);
+  for (LlamaCppComputeBytes& gpu : compute->gpus)
+    widen(gpu);
+  return compute;
+}
+
+Diagnostic stand_in_note(const LlamaCppModel& model) {
+  return {ErrorCode::model_not_exact,
+          "",
+          {{"what", "The compute buffer"},
+           {"model_type", model.architecture},
+           {"reason", "its graph is taken to be arranged as that of Llama"}},
+          std::nullopt};
+}
+
+Diagnostics unknown_compute(const LlamaCppModel& model) {
+  return {{ErrorCode::model_unsupported,
+           "",
+           {{"what", "The compute buffer of llama.cpp"},
+            {"reason",
+             "how it computes the architecture " + model.architecture + " is not known here"}},
+           std::nullopt}};
+}
+
 /// Parts of one model in one context.
 Result<LlamaCppEstimate> parts_of(const LlamaCppModel& model, const LlamaCppOptions& options) {
   LlamaCppEstimate parts;
@@ -188,11 +237,11 @@ Result<LlamaCppEstimate> parts_of(const LlamaCppModel& model, const LlamaCppOpti
   const auto num_gpus = static_cast<uint32_t>(options.devices.size());
   auto compute = llama_cpp_compute(model, *context, *placement, num_gpus);
   if (!compute) {
-    return fail(ErrorCode::model_unsupported, "",
-                {{"what", "The compute buffer of llama.cpp"},
-                 {"reason", "how it computes the architecture " + model.architecture +
-                                " is not known here"}});
+    compute = stand_in_compute(model, *context, *placement, num_gpus);
+    parts.compute_basis = Basis::assumed;
+    parts.notes.push_back(stand_in_note(model));
   }
+  if (!compute) return fail(unknown_compute(model));
   parts.stored = llama_cpp_stored(model, *context, *placement, num_gpus);
   parts.context = *context;
   parts.placement = std::move(*placement);
@@ -261,7 +310,7 @@ Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCpp
   Result<LlamaCppEstimate> estimate = parts_of(model, options);
   if (!estimate) return estimate;
   Bookkeeper books(machine.gpus.size());
-  books.add(estimate->stored, estimate->compute);
+  books.add(*estimate);
   books.add_contexts(constants.cuda_context);
   books.add_projector(extras.projector);
   books.add_lora(extras.lora, estimate->stored.weights);
@@ -272,7 +321,8 @@ Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCpp
     draft_options.devices = options.devices;
     auto draft = parts_of(*extras.draft, draft_options);
     if (!draft) return draft;
-    books.add(draft->stored, draft->compute);
+    books.add(*draft);
+    estimate->notes.insert(estimate->notes.end(), draft->notes.begin(), draft->notes.end());
   }
   auto devices = devices_of(books, machine);
   const auto cache = summary_of(model, *estimate);

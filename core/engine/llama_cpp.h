@@ -41,13 +41,19 @@ struct LlamaCppEstimate {
   LlamaCppPlacement placement;
   LlamaCppStored stored;
   LlamaCppCompute compute;
+  /// How the compute buffers are known: modelled, or assumed for an architecture whose graph is not
+  /// known.
+  Basis compute_basis = Basis::modelled;
+  /// Warnings, such as model.not_exact for assumed compute buffers.
+  Diagnostics notes;
 };
 
 /// Memory per device and the verdict. options.devices is taken from the machine. Terms: weights;
 /// kv_cache with index keys and recurrent states; activations = compute and output buffers;
 /// runtime = CUDA's context on a GPU, and in host memory what the server's prompt cache and context
 /// checkpoints may grow to (nothing at start, so they only raise the upper bound).
-/// Errors: llama_cpp.*, model.unsupported where the compute buffer is not known, value.*.
+/// An architecture whose graph is not known is taken to compute as Llama does: assumed, with a wide
+/// band. Errors: llama_cpp.*, value.*; model.unsupported where not even that can be computed.
 Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCppOptions options,
                                             const LlamaCppMachine& machine,
                                             const LlamaCppExtras& extras,

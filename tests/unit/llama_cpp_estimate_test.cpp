@@ -167,6 +167,24 @@ TEST(LlamaCppEstimate, AnswersAreTheLargestThatFit) {
   EXPECT_NE(estimate(machine, options).breakdown.verdict.state, VerdictState::does_not_fit);
 }
 
+// A graph that is not known is taken for Llama's, which is said, with a band of 4/5 to 5/4.
+TEST(LlamaCppEstimate, UnknownGraphsAreAssumed) {
+  LlamaCppModel model = llama_8b();
+  model.architecture = "nobody-knows";
+  const auto result =
+      estimate_llama_cpp(model, options_of(8192), machine_of({24}), {}, constants()).value();
+  const auto known = estimate(machine_of({24}), options_of(8192));
+  const Term& term = term_of(result, 0, TermId::activations);
+  EXPECT_EQ(term.bytes, term_of(known, 0, TermId::activations).bytes);
+  EXPECT_EQ(term.basis, Basis::assumed);
+  EXPECT_EQ(term.low.count(), term.bytes.count() * 4 / 5);
+  EXPECT_EQ(term.high.count(), term.bytes.count() * 5 / 4);
+  ASSERT_EQ(result.notes.size(), 1U);
+  EXPECT_EQ(result.notes[0].code, ErrorCode::model_not_exact);
+  EXPECT_EQ(term_of(known, 0, TermId::activations).basis, Basis::modelled);
+  EXPECT_TRUE(known.notes.empty());
+}
+
 TEST(LlamaCppEstimate, RefusalsAreHandedOn) {
   LlamaCppOptions options = options_of(8192);
   options.n_seq_max = 300;
