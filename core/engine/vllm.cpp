@@ -66,43 +66,6 @@ uint64_t captured_sizes(const VllmFlags& flags) {
   return sizes;
 }
 
-/// One part with its bounds.
-struct Banded {
-  CheckedU64 value;
-  CheckedU64 low;
-  CheckedU64 high;
-
-  Banded& operator+=(const Banded& other) {
-    value += other.value;
-    low += other.low;
-    high += other.high;
-    return *this;
-  }
-};
-
-Banded times(CheckedU64 bytes, const BandedDecimal& constant) {
-  return {bytes * constant.value, bytes * constant.low, bytes * constant.high};
-}
-
-Result<Total> total_of(const Banded& sum, Basis basis) {
-  const auto bytes = bytes_of(sum.value);
-  const auto low = bytes_of(sum.low);
-  const auto high = bytes_of(sum.high);
-  if (!bytes || !low || !high) return overflow();
-  return Total{*bytes, *low, *high, basis};
-}
-
-Term term_of(TermId id, const Total& total, std::string source) {
-  Term term;
-  term.id = id;
-  term.bytes = total.bytes;
-  term.low = total.low;
-  term.high = total.high;
-  term.basis = total.basis;
-  term.source = std::move(source);
-  return term;
-}
-
 /// One estimate under way.
 class Estimator {
  public:
@@ -144,7 +107,7 @@ class Estimator {
     return {};
   }
 
-  Banded weights(uint64_t stage) const {
+  BandedBytes weights(uint64_t stage) const {
     const CheckedU64 loaded = checked(inputs_.stage_weights[index_of(stage)].allocated);
     if (inputs_.weights_basis == Basis::exact) return {loaded, loaded, loaded};
     const uint64_t per_mille =
@@ -159,13 +122,13 @@ class Estimator {
     return counts ? (*counts)[index_of(stage)] : 0;
   }
 
-  Banded graphs(uint64_t stage) const {
+  BandedBytes graphs(uint64_t stage) const {
     const uint64_t sizes = flags_.is_eager ? 0 : captured_sizes(flags_);
-    return times(CheckedU64(kMiB) * layers_on(stage) * sizes, profile_.graph_layer_mib);
+    return CheckedU64(kMiB) * layers_on(stage) * sizes * profile_.graph_layer_mib;
   }
 
-  Banded runtime(uint64_t stage) const {
-    Banded sum = times(kGiB, non_torch_gib(inputs_, profile_));
+  BandedBytes runtime(uint64_t stage) const {
+    BandedBytes sum = CheckedU64(kGiB) * non_torch_gib(inputs_, profile_);
     if (profile_.deducts_graphs) sum += graphs(stage);
     return sum;
   }
@@ -232,19 +195,8 @@ class Estimator {
     device.first_rank = stage * device.count;
     device.capacity = inputs_.device.total;
     device.usable = out_.requested;
-    uint64_t bytes = 0;
-    uint64_t low = 0;
-    uint64_t high = 0;
-    for (const Term& term : terms) {
-      bytes += term.bytes.count();
-      low += term.low.count();
-      high += term.high.count();
-      device.total.basis = worse(device.total.basis, term.basis);
-    }
-    device.total.bytes = Bytes(bytes);
-    device.total.low = Bytes(low);
-    device.total.high = Bytes(high);
     device.terms = std::move(terms);
+    add_up(device);
     out_.breakdown.devices.push_back(std::move(device));
   }
 
@@ -265,7 +217,7 @@ class Estimator {
 
   /// Memory that the budget leaves out.
   Result<void> set_outside() {
-    Banded sum = times(kGiB, outside_gib(inputs_, profile_));
+    BandedBytes sum = CheckedU64(kGiB) * outside_gib(inputs_, profile_);
     if (!profile_.deducts_graphs) sum += graphs(0);
     const auto outside = total_of(sum, Basis::measured);
     if (!outside) return fail(outside.error());

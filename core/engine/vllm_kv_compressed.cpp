@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/cache_sums.h"
 #include "engine/vllm_kv_specs.h"
 #include "units/index.h"
 
@@ -169,7 +170,7 @@ Result<void> add_compressed_layer(std::vector<VllmKvLayers>& list,
   };
   if (ratio != 0) add_kv_layer(list, entries_page(kEntryBytes, ratio), stage);
   if (indexer && indexer->stores_keys) {
-    const uint64_t key_bytes = vllm_index_key_bytes(indexer->head_dim);
+    const uint64_t key_bytes = fp8_index_key_bytes(indexer->head_dim);
     add_kv_layer(list, entries_page(key_bytes, key_ratio), stage);
     if (key_ratio > 1) add_kv_layer(list, compressor_state(indexer->head_dim, key_ratio), stage);
   }

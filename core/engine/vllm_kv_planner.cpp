@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/cache_sums.h"
 #include "engine/search.h"
 #include "engine/vllm_kv_specs.h"
 #include "units/index.h"
@@ -16,7 +17,6 @@ constexpr uint64_t kStateChunkTokens = 256;
 /// Keys and values of latents were padded to that many elements per head before latents were
 /// cached as such.
 constexpr uint64_t kExpandedHeadElements = 256;
-constexpr uint64_t kIndexKeyScaleElements = 128;
 
 tl::unexpected<Diagnostics> overflow() {
   return fail(ErrorCode::value_overflow, {}, {{"what", std::string_view("the KV cache")}});
@@ -139,7 +139,7 @@ class Collector {
         return add_tokens(VllmKvKind::cross, token_bytes, 0, stage);
       }
       case CacheKind::indexer:
-        return add_tokens(VllmKvKind::full, vllm_index_key_bytes(segment.k_elements), 0, stage);
+        return add_tokens(VllmKvKind::full, fp8_index_key_bytes(segment.k_elements), 0, stage);
       case CacheKind::latent: return add_tokens(VllmKvKind::full, latent_bytes(segment), 0, stage);
       case CacheKind::sliding:
         return add_tokens(rules_.has_hybrid_manager ? VllmKvKind::sliding : VllmKvKind::full,
@@ -388,11 +388,6 @@ class Sizer {
 };
 
 }  // namespace
-
-uint64_t vllm_index_key_bytes(uint64_t head_dim) {
-  const CheckedU64 scales = ceil_div(head_dim, kIndexKeyScaleElements);
-  return (scales * uint64_t{4} + head_dim).value_or(UINT64_MAX);
-}
 
 tl::unexpected<Diagnostics> unequal_pages(uint64_t page_bytes, uint64_t largest_bytes) {
   return fail(ErrorCode::model_unsupported, {},

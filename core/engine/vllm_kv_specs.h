@@ -37,10 +37,6 @@ Result<void> add_compressed_layer(std::vector<VllmKvLayers>& list,
 /// (_get_kv_cache_groups_uniform_groups). Errors: model.unsupported.
 Result<void> group_compressed(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan);
 
-/// Bytes of one index key: fp8 elements and an fp32 scale for each 128 of them, whatever the cache
-/// type (models/deepseek_v2.py, DeepseekV32IndexerCache).
-uint64_t vllm_index_key_bytes(uint64_t head_dim);
-
 /// The refusal of caches whose pages cannot be made equal.
 tl::unexpected<Diagnostics> unequal_pages(uint64_t page_bytes, uint64_t largest_bytes);
 

@@ -1,18 +1,10 @@
 // What holds for one version of vLLM: constants of presets/engines/vllm.json.
 #pragma once
 
-#include <optional>
-#include <string_view>
-
-#include "engine/generic.h"
+#include "engine/versioned_constants.h"
 #include "engine/vllm_kv_planner.h"
-#include "units/json.h"
 
 namespace vramgauge {
-
-/// A version such as 0.19.1, comparable by its number: 1,000,000 x major + 1,000 x minor + patch.
-/// What follows ("rc1", ".dev3") is ignored. Nothing when it does not begin with two numbers.
-std::optional<uint64_t> vllm_version(std::string_view text);
 
 /// Memory that CUDA, NCCL and kernels take beside PyTorch's while profiling, in GiB, by how a model
 /// is spread.
@@ -62,7 +54,7 @@ struct VllmProfile {
   BandedDecimal outside_unlinked_gib;
 };
 
-/// Reads the constants that hold for `version` (vllm_version). Errors: json.missing_key for a
+/// Reads the constants that hold for `version` (release_number). Errors: json.missing_key for a
 /// constant that the entry lacks.
 Result<VllmProfile> vllm_profile(const json::Value& entry, uint64_t version,
                                  bool is_first_engine = false);

@@ -78,7 +78,7 @@ inline const ModelSpec& preset_spec(const std::string& slug) {
 
 inline VllmProfile vllm_profile_named(const std::string& version, bool is_first_engine = false) {
   static const json::Value entry = read_json(VRAMGAUGE_PRESET_DIR "/engines/vllm.json");
-  const auto number = vllm_version(version);
+  const auto number = release_number(version);
   if (!number) throw std::runtime_error("no version " + version);
   auto profile = vllm_profile(entry, *number, is_first_engine);
   if (!profile) throw std::runtime_error(first_message(profile.error()));

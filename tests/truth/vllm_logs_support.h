@@ -122,10 +122,10 @@ inline VllmProfile profile_of(const LogRow& row) {
   const std::string stated = row.text("engine_version");
   const bool is_first = contains(stated, "V0");
   for (const Dated& dated : kDates) {
-    if (contains(stated, dated.text) && (!vllm_version(stated) || dated.text.rfind("0.", 0) == 0))
+    if (contains(stated, dated.text) && (!release_number(stated) || dated.text.rfind("0.", 0) == 0))
       return vllm_profile_named(std::string(dated.version), is_first);
   }
-  return vllm_profile_named(vllm_version(stated) ? stated : "0.22", is_first);
+  return vllm_profile_named(release_number(stated) ? stated : "0.22", is_first);
 }
 
 inline VllmDevice device_of(const LogRow& row) {

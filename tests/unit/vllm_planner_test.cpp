@@ -212,12 +212,12 @@ TEST(VllmPlanner, HugeHeadsAreNotCounted) {
 }
 
 TEST(VllmProfile, Versions) {
-  EXPECT_EQ(vllm_version("0.19.1rc1.dev88"), 19'001U);
-  EXPECT_EQ(vllm_version("0.9"), 9'000U);
-  EXPECT_EQ(vllm_version("1.2.3"), 1'002'003U);
-  EXPECT_FALSE(vllm_version("V0 (Dec 2024)"));
-  EXPECT_FALSE(vllm_version("0"));
-  EXPECT_FALSE(vllm_version("0.99999"));
+  EXPECT_EQ(release_number("0.19.1rc1.dev88"), 19'001U);
+  EXPECT_EQ(release_number("0.9"), 9'000U);
+  EXPECT_EQ(release_number("1.2.3"), 1'002'003U);
+  EXPECT_FALSE(release_number("V0 (Dec 2024)"));
+  EXPECT_FALSE(release_number("0"));
+  EXPECT_FALSE(release_number("0.99999"));
 }
 
 TEST(VllmProfile, AMissingConstantIsNamed) {

@@ -1,0 +1,32 @@
+// What a rank caches per token and per request, summed over the layers of its pipeline stage: all
+// that engines need whose pools are not paged by groups of layers.
+#pragma once
+
+#include "model/cache_layout.h"
+#include "model/placement.h"
+#include "specs/model_spec.h"
+#include "units/checked.h"
+
+namespace vramgauge {
+
+struct CacheSums {
+  /// Bytes per token of layers that keep everything, latents and index keys included.
+  CheckedU64 full_bytes;
+  /// Of layers that keep a window or a chunk.
+  CheckedU64 window_bytes;
+  uint64_t largest_window_tokens = 0;
+  /// Bytes of a request's recurrent states.
+  CheckedU64 state_bytes;
+};
+
+/// The caches of one stage. `attention_ranks` is over how many ranks heads are spread. Index keys
+/// are fp8 with their scales whatever the cache type. Errors: those of mixer_segments;
+/// model.unsupported for compressed caches.
+Result<CacheSums> cache_sums(const ModelSpec& spec, const ParallelPlan& plan, uint64_t stage,
+                             uint64_t attention_ranks, const CacheType& type,
+                             const StatePrecision& precision);
+
+/// Bytes of one index key: fp8 elements and an fp32 scale for each 128 of them.
+uint64_t fp8_index_key_bytes(uint64_t head_dim);
+
+}  // namespace vramgauge

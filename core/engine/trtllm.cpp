@@ -1,0 +1,163 @@
+#include "engine/trtllm.h"
+
+#include <algorithm>
+
+#include "engine/cache_sums.h"
+#include "units/index.h"
+
+namespace vramgauge {
+namespace {
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+constexpr uint64_t kStreams = 3;
+
+/// One estimate under way.
+class Estimator {
+ public:
+  Estimator(const TrtllmInputs& inputs, const TrtllmProfile& profile)
+      : inputs_(inputs), profile_(profile) {
+    fraction_ = inputs.free_gpu_memory_fraction.value_or(profile.free_gpu_memory_fraction.value);
+    block_tokens_ =
+        inputs.tokens_per_block != 0 ? inputs.tokens_per_block : profile.tokens_per_block;
+  }
+
+  Result<TrtllmEstimate> estimate() {
+    for (uint64_t stage = 0; stage < inputs_.plan.pipeline_stages; ++stage) {
+      if (auto added = add_stage(stage); !added) return fail(added.error());
+    }
+    finish();
+    return std::move(out_);
+  }
+
+ private:
+  BandedBytes weights(uint64_t stage) const {
+    const CheckedU64 loaded = checked(inputs_.stage_weights[index_of(stage)]);
+    if (inputs_.weights_basis == Basis::exact) return {loaded, loaded, loaded};
+    const CheckedU64 band = scaled(loaded, inputs_.weights_basis == Basis::assumed ? 60 : 5, 1000);
+    return {loaded, loaded - band, loaded + band};
+  }
+
+  /// Half to twice the estimate: kernels differ.
+  BandedBytes activations() const {
+    const uint64_t tokens =
+        inputs_.max_num_tokens != 0 ? inputs_.max_num_tokens : profile_.max_num_tokens;
+    const CheckedU64 wide =
+        ceil_div(active_intermediate_size(*inputs_.spec), inputs_.plan.tensor_ranks);
+    const CheckedU64 bytes = CheckedU64(tokens) * kActivationElementBytes * kStreams *
+                             (wide + inputs_.spec->hidden_size);
+    return {bytes, bytes / uint64_t{2}, bytes * uint64_t{2}};
+  }
+
+  Result<void> add_stage(uint64_t stage) {
+    const auto sums = cache_sums(*inputs_.spec, inputs_.plan, stage, inputs_.plan.tensor_ranks,
+                                 inputs_.cache_type, inputs_.state_precision);
+    if (!sums) return fail(sums.error());
+    const CheckedU64 token_bytes = sums->full_bytes + sums->window_bytes;
+    // A state for each request that may run at once.
+    const CheckedU64 states =
+        sums->state_bytes * std::max(inputs_.max_batch_size, inputs_.num_requests);
+    const auto loaded = total_of(weights(stage), inputs_.weights_basis);
+    const auto peak = total_of(activations(), Basis::modelled);
+    BandedBytes fixed = CheckedU64(kGiB) * profile_.runtime_gib;
+    fixed += {states, states, states};
+    const auto runtime = total_of(fixed, Basis::measured);
+    const CheckedU64 blocks =
+        ceil_div(inputs_.context_tokens, block_tokens_) * inputs_.num_requests;
+    const CheckedU64 cache = blocks * block_tokens_ * token_bytes;
+    const auto needed = total_of({cache, cache, cache}, Basis::exact);
+    if (!loaded) return fail(loaded.error());
+    if (!peak) return fail(peak.error());
+    if (!runtime) return fail(runtime.error());
+    if (!needed) return fail(needed.error());
+    const auto left = [this](Bytes w, Bytes a, Bytes r) {
+      return (inputs_.device_total - w).count() - static_cast<int64_t>(a.count()) -
+             static_cast<int64_t>(r.count());
+    };
+    const int64_t free = left(loaded->bytes, peak->bytes, runtime->bytes);
+    const int64_t least = left(loaded->high, peak->high, runtime->high);
+    const auto tokens_of = [&](int64_t bytes) {
+      const CheckedU64 pool =
+          CheckedU64(static_cast<uint64_t>(std::max<int64_t>(bytes, 0))) * fraction_;
+      return (pool / (token_bytes * block_tokens_) * block_tokens_).value_or(0);
+    };
+    if (stage == 0) {
+      out_.free = BytesDelta(free);
+      out_.pool =
+          bytes_of(CheckedU64(static_cast<uint64_t>(std::max<int64_t>(free, 0))) * fraction_)
+              .value_or(Bytes());
+      out_.pool_tokens = least_tokens_ = UINT64_MAX;
+    }
+    out_.pool_tokens = std::min(out_.pool_tokens, tokens_of(free));
+    least_tokens_ = std::min(least_tokens_, tokens_of(least));
+    add_device(stage, {term_of(TermId::weights, *loaded, "weights as loaded"),
+                       term_of(TermId::kv_cache, *needed, "KvCacheConfig"),
+                       term_of(TermId::activations, *peak, "forward pass of max_num_tokens"),
+                       term_of(TermId::runtime, *runtime, "start-up logs")});
+    return {};
+  }
+
+  void add_device(uint64_t stage, std::vector<Term> terms) {
+    DeviceBreakdown device;
+    device.name = inputs_.device_name;
+    device.count = inputs_.plan.tensor_ranks;
+    device.first_rank = stage * device.count;
+    device.capacity = device.usable = inputs_.device_total;
+    device.terms = std::move(terms);
+    add_up(device);
+    out_.breakdown.devices.push_back(std::move(device));
+  }
+
+  bool serves(uint64_t pool_tokens) const {
+    const CheckedU64 tokens =
+        round_up(inputs_.context_tokens, block_tokens_) * inputs_.num_requests;
+    return tokens.value_or(UINT64_MAX) <= pool_tokens;
+  }
+
+  void finish() {
+    Verdict& verdict = out_.breakdown.verdict;
+    const std::vector<DeviceBreakdown>& devices = out_.breakdown.devices;
+    for (size_t i = 0; i < devices.size(); ++i) {
+      const BytesDelta margin = devices[i].usable - devices[i].total.bytes;
+      if (i > 0 && margin >= verdict.margin) continue;
+      verdict.worst_device = i;
+      verdict.margin = margin;
+      verdict.needed = devices[i].total.bytes;
+      verdict.usable = devices[i].usable;
+    }
+    verdict.state = serves(least_tokens_)      ? VerdictState::fits
+                    : serves(out_.pool_tokens) ? VerdictState::tight
+                                               : VerdictState::does_not_fit;
+    Answers& answers = out_.breakdown.answers;
+    answers.max_cached_tokens = out_.pool_tokens;
+    answers.max_context_tokens = out_.pool_tokens / std::max<uint64_t>(inputs_.num_requests, 1);
+    const uint64_t each = round_up(inputs_.context_tokens, block_tokens_).value_or(UINT64_MAX);
+    answers.max_requests = out_.pool_tokens / std::max<uint64_t>(each, 1);
+  }
+
+  const TrtllmInputs& inputs_;
+  const TrtllmProfile& profile_;
+  Decimal fraction_;
+  uint64_t block_tokens_ = 0;
+  uint64_t least_tokens_ = 0;
+  TrtllmEstimate out_;
+};
+
+}  // namespace
+
+Result<TrtllmProfile> trtllm_profile(const json::Value& entry, uint64_t release) {
+  Diagnostics errors;
+  const VersionedConstants constants(entry, release, errors);
+  TrtllmProfile profile;
+  profile.free_gpu_memory_fraction = constants.banded("free_gpu_memory_frac");
+  profile.tokens_per_block = constants.whole("tokens_per_block");
+  profile.max_num_tokens = constants.whole("max_num_tokens");
+  profile.runtime_gib = constants.banded("runtime_gib");
+  if (!errors.empty()) return fail(std::move(errors));
+  return profile;
+}
+
+Result<TrtllmEstimate> estimate_trtllm(const TrtllmInputs& inputs, const TrtllmProfile& profile) {
+  return Estimator(inputs, profile).estimate();
+}
+
+}  // namespace vramgauge
