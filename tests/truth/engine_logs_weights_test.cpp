@@ -269,8 +269,8 @@ QuantizationConfig quantization_of(const json::Value& preset, const LogRow& row)
   return std::move(**read);
 }
 
-/// bitsandbytes' scales of scales: vLLM 0.9 and later widen them to fp32 while loading; versions
-/// before, and Unsloth's loader, leave them at 8 bits.
+/// bitsandbytes' scales of scales: vLLM widens them to fp32 while loading, Unsloth's loader leaves
+/// them at 8 bits.
 void keep_double_scales(std::vector<VllmStorage>& storage) {
   for (VllmStorage& tensor : storage) {
     if (tensor.bits == 4 && tensor.group_size == 64) tensor.group_scale_bits = 8;
