@@ -3,12 +3,14 @@
 #include <string>
 
 #include <emscripten/bind.h>
+#include <emscripten/val.h>
 
 #include "api/converter.h"
 #include "api/reader.h"
 
 namespace {
 
+using emscripten::val;
 using vramgauge::api::Converter;
 using vramgauge::api::Reader;
 
@@ -36,8 +38,23 @@ uint64_t count(double number) {
   return number >= 0 && number <= kMaxExact ? static_cast<uint64_t>(number) : UINT64_MAX;
 }
 
-std::string feed(Reader& reader, double file, double offset_bytes, const std::string& bytes) {
-  return reader.feed(count(file), count(offset_bytes), bytes);
+/// `bytes` is a Uint8Array. It is copied into the module's memory a part at a time, so that a
+/// header of any length needs no more of it.
+std::string feed(Reader& reader, double file, double offset_bytes, const val& bytes) {
+  constexpr uint32_t kPartBytes = 1U << 18;
+  const auto length = bytes["length"].as<uint32_t>();
+  std::string part;
+  std::string answer;
+  uint32_t begin = 0;
+  do {
+    const uint32_t end = length - begin < kPartBytes ? length : begin + kPartBytes;
+    part.resize(end - begin);
+    val(emscripten::typed_memory_view(part.size(), reinterpret_cast<uint8_t*>(part.data())))
+        .call<void>("set", bytes.call<val>("subarray", begin, end));
+    answer = reader.feed(count(file), count(offset_bytes) + begin, part);
+    begin = end;
+  } while (begin < length && answer.rfind("{\"ok\":true", 0) == 0);
+  return answer;
 }
 
 std::string set_size(Reader& reader, double file, double size_bytes) {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const repo_root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-const module_dir = path.join(repo_root, "build/wasm/wasm");
+const module_dir = process.env.VRAMGAUGE_CORE_DIR ?? path.join(repo_root, "build/wasm/wasm");
 
 // The module is built for the web only; this is all of it that it looks at.
 globalThis.window ??= globalThis;
