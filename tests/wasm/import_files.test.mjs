@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 import { gguf_header } from "../bench/gguf_header.mjs";
 
 const repo_root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-const program = path.join(repo_root, "build/dev/core/tools/vramgauge");
+const native_dir = process.env.VRAMGAUGE_NATIVE_DIR ?? path.join(repo_root, "build/dev");
+const program = path.join(native_dir, "core/tools/vramgauge");
 const folder = mkdtempSync(path.join(tmpdir(), "vramgauge-files-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
