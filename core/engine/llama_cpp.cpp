@@ -227,28 +227,6 @@ Diagnostics unknown_compute(const LlamaCppModel& model) {
            std::nullopt}};
 }
 
-/// Parts of one model in one context.
-Result<LlamaCppEstimate> parts_of(const LlamaCppModel& model, const LlamaCppOptions& options) {
-  LlamaCppEstimate parts;
-  auto context = llama_cpp_context(model, options);
-  if (!context) return fail(std::move(context.error()));
-  auto placement = llama_cpp_placement(model, options);
-  if (!placement) return fail(std::move(placement.error()));
-  const auto num_gpus = static_cast<uint32_t>(options.devices.size());
-  auto compute = llama_cpp_compute(model, *context, *placement, num_gpus);
-  if (!compute) {
-    compute = stand_in_compute(model, *context, *placement, num_gpus);
-    parts.compute_basis = Basis::assumed;
-    parts.notes.push_back(stand_in_note(model));
-  }
-  if (!compute) return fail(unknown_compute(model));
-  parts.stored = llama_cpp_stored(model, *context, *placement, num_gpus);
-  parts.context = *context;
-  parts.placement = std::move(*placement);
-  parts.compute = std::move(*compute);
-  return parts;
-}
-
 std::vector<LlamaCppDevice> devices_of(const LlamaCppMachine& machine,
                                        const LlamaCppConstants& constants) {
   std::vector<LlamaCppDevice> devices;
@@ -302,12 +280,34 @@ tl::unexpected<Diagnostics> overflow() {
 
 }  // namespace
 
+Result<LlamaCppEstimate> llama_cpp_parts(const LlamaCppModel& model,
+                                         const LlamaCppOptions& options) {
+  LlamaCppEstimate parts;
+  auto context = llama_cpp_context(model, options);
+  if (!context) return fail(std::move(context.error()));
+  auto placement = llama_cpp_placement(model, options);
+  if (!placement) return fail(std::move(placement.error()));
+  const auto num_gpus = static_cast<uint32_t>(options.devices.size());
+  auto compute = llama_cpp_compute(model, *context, *placement, num_gpus);
+  if (!compute) {
+    compute = stand_in_compute(model, *context, *placement, num_gpus);
+    parts.compute_basis = Basis::assumed;
+    parts.notes.push_back(stand_in_note(model));
+  }
+  if (!compute) return fail(unknown_compute(model));
+  parts.stored = llama_cpp_stored(model, *context, *placement, num_gpus);
+  parts.context = *context;
+  parts.placement = std::move(*placement);
+  parts.compute = std::move(*compute);
+  return parts;
+}
+
 Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCppOptions options,
                                             const LlamaCppMachine& machine,
                                             const LlamaCppExtras& extras,
                                             const LlamaCppConstants& constants) {
   options.devices = devices_of(machine, constants);
-  Result<LlamaCppEstimate> estimate = parts_of(model, options);
+  Result<LlamaCppEstimate> estimate = llama_cpp_parts(model, options);
   if (!estimate) return estimate;
   Bookkeeper books(machine.gpus.size());
   books.add(*estimate);
@@ -319,7 +319,7 @@ Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCpp
   if (extras.draft != nullptr) {
     LlamaCppOptions draft_options = extras.draft_options;
     draft_options.devices = options.devices;
-    auto draft = parts_of(*extras.draft, draft_options);
+    auto draft = llama_cpp_parts(*extras.draft, draft_options);
     if (!draft) return draft;
     books.add(*draft);
     estimate->notes.insert(estimate->notes.end(), draft->notes.begin(), draft->notes.end());

@@ -48,12 +48,17 @@ struct LlamaCppEstimate {
   Diagnostics notes;
 };
 
+/// The parts of one model in one context on options.devices; the breakdown stays empty. An
+/// architecture whose graph is not known is taken to compute as Llama does: assumed, with a wide
+/// band. Errors: llama_cpp.*, value.*; model.unsupported where not even that can be computed.
+Result<LlamaCppEstimate> llama_cpp_parts(const LlamaCppModel& model,
+                                         const LlamaCppOptions& options);
+
 /// Memory per device and the verdict. options.devices is taken from the machine. Terms: weights;
 /// kv_cache with index keys and recurrent states; activations = compute and output buffers;
 /// runtime = CUDA's context on a GPU, and in host memory what the server's prompt cache and context
 /// checkpoints may grow to (nothing at start, so they only raise the upper bound).
-/// An architecture whose graph is not known is taken to compute as Llama does: assumed, with a wide
-/// band. Errors: llama_cpp.*, value.*; model.unsupported where not even that can be computed.
+/// Errors: those of llama_cpp_parts.
 Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCppOptions options,
                                             const LlamaCppMachine& machine,
                                             const LlamaCppExtras& extras,

@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "accuracy_llama_cpp_flags.h"
-#include "engine/llama_cpp_compute.h"
-#include "engine/llama_cpp_context.h"
-#include "engine/llama_cpp_placement.h"
+#include "engine/llama_cpp.h"
 #include "import/gguf_reader.h"
 #include "model/llama_cpp_weights.h"
 
@@ -92,19 +90,12 @@ class RowScore {
     auto options = read_llama_cpp_flags(table_, row_, reason);
     if (!options) return cannot(reason);
     options->rules = rules_;
-    const auto context = llama_cpp_context(*model, *options);
-    const auto placement = llama_cpp_placement(*model, *options);
-    if (!placement) return cannot(message_of(placement.error().front()));
-    if (!context) return refuse(context.error().front());
+    const auto parts = llama_cpp_parts(*model, *options);
+    if (!parts) return refuse(parts.error().front());
     if (!is_ok()) return cannot("predicted, but the engine refused it");
-    const auto stored = llama_cpp_stored(*model, *context, *placement, options->devices.size());
-    compare_sizes(*context, *placement);
-    compare(stored);
-    const auto num_gpus = static_cast<uint32_t>(options->devices.size());
-    if (const auto compute = llama_cpp_compute(*model, *context, *placement, num_gpus))
-      compare(stored, *compute);
-    else
-      cannot_compute("the computation of this model is not known");
+    compare_sizes(parts->context, parts->placement);
+    compare(parts->stored);
+    compare(parts->stored, parts->compute);
   }
 
  private:
@@ -125,10 +116,10 @@ class RowScore {
   void cannot(const std::string& reason) {
     if (!is_ok()) return scores_.add_unpredicted("refused", name_, reason);
     for (const std::string_view quantity :
-         {"weights_bytes", "kv_bytes", "kv_indexer_bytes", "rs_bytes", "output_bytes"}) {
+         {"weights_bytes", "kv_bytes", "kv_indexer_bytes", "rs_bytes", "output_bytes",
+          "compute_bytes", "total_bytes"}) {
       scores_.add_unpredicted(quantity, name_, reason);
     }
-    cannot_compute(reason);
   }
 
   /// What the sizes in force are, to see where a sum departs.
@@ -159,11 +150,6 @@ class RowScore {
     const bool is_right =
         output.size() == 1 && output[0].first == table_.cell(row_, "output_buffer");
     scores_.add("output_buffer", name_, 1, exactly(is_right ? 1 : 0));
-  }
-
-  void cannot_compute(const std::string& reason) {
-    for (const std::string_view quantity : {"compute_bytes", "total_bytes"})
-      scores_.add_unpredicted(quantity, name_, reason);
   }
 
   void compare(const LlamaCppStored& stored, const LlamaCppCompute& compute) {
