@@ -340,22 +340,22 @@ Answers llama_cpp_answers(const LlamaCppModel& model, const LlamaCppOptions& opt
     const auto estimate = estimate_llama_cpp(model, asked, machine, extras, constants);
     return estimate && estimate->breakdown.verdict.state != VerdictState::does_not_fit;
   };
+  const uint64_t sequences = std::max<uint64_t>(1, options.n_seq_max);
   const auto fits_context = [&](uint64_t steps) {
     LlamaCppOptions asked = options;
-    asked.ctx_tokens = steps * kContextStep;
+    asked.ctx_tokens = steps * kContextStep * sequences;
     return fits(asked);
   };
   // Each sequence keeps the share of the context that it has now.
-  const uint64_t share = options.ctx_tokens / std::max<uint64_t>(1, options.n_seq_max);
-  const auto fits_sequences = [&](uint64_t sequences) {
+  const uint64_t share = options.ctx_tokens / sequences;
+  const auto fits_sequences = [&](uint64_t count) {
     LlamaCppOptions asked = options;
-    asked.n_seq_max = sequences;
-    asked.ctx_tokens = share * sequences;
+    asked.n_seq_max = count;
+    asked.ctx_tokens = share * count;
     return fits(asked);
   };
   Answers answers;
-  const uint64_t max_steps =
-      std::max(model.spec.max_context_tokens, options.ctx_tokens) / kContextStep;
+  const uint64_t max_steps = std::max(model.spec.max_context_tokens, share) / kContextStep;
   answers.max_context_tokens = largest_that_holds(max_steps, fits_context) * kContextStep;
   if (options.ctx_tokens != 0)
     answers.max_requests = largest_that_holds(kMaxSequences, fits_sequences);

@@ -64,8 +64,9 @@ Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCpp
                                             const LlamaCppExtras& extras,
                                             const LlamaCppConstants& constants);
 
-/// The inverse question: the longest context (all sequences together) and the most sequences for
-/// which the estimate is not refused and still fits. Some dozen estimates.
+/// The inverse questions: the longest context of each sequence, up to what the model was trained
+/// with or was asked for, and the most sequences, for which the estimate is not refused and still
+/// fits. Some dozen estimates.
 Answers llama_cpp_answers(const LlamaCppModel& model, const LlamaCppOptions& options,
                           const LlamaCppMachine& machine, const LlamaCppExtras& extras,
                           const LlamaCppConstants& constants);

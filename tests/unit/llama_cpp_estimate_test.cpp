@@ -167,6 +167,17 @@ TEST(LlamaCppEstimate, AnswersAreTheLargestThatFit) {
   EXPECT_NE(estimate(machine, options).breakdown.verdict.state, VerdictState::does_not_fit);
 }
 
+TEST(LlamaCppEstimate, TheContextAnsweredIsThatOfEachSequence) {
+  LlamaCppOptions options = options_of(4 * 8192);
+  options.n_seq_max = 4;
+  const LlamaCppMachine machine = machine_of({16});
+  const Answers answers = llama_cpp_answers(llama_8b(), options, machine, {}, constants());
+  options.ctx_tokens = 4 * *answers.max_context_tokens;
+  EXPECT_NE(estimate(machine, options).breakdown.verdict.state, VerdictState::does_not_fit);
+  options.ctx_tokens += 4 * 256;
+  EXPECT_EQ(estimate(machine, options).breakdown.verdict.state, VerdictState::does_not_fit);
+}
+
 // A graph that is not known is taken for Llama's, which is said, with a band of 4/5 to 5/4.
 TEST(LlamaCppEstimate, UnknownGraphsAreAssumed) {
   LlamaCppModel model = llama_8b();
