@@ -109,6 +109,12 @@ export class CoreClient {
     return this.#reader;
   }
 
+  /** Lets go of the reader, which after a trap is not to be used again. */
+  drop_reader(): void {
+    this.#reader = null;
+    this.#facade.drop_reader();
+  }
+
   async #open_converter(): Promise<InstanceType<RawReaderModule["Converter"]>> {
     const { instance, catalogue } = await this.reader_module();
     const converter = new instance.Converter();
@@ -123,8 +129,7 @@ export class CoreClient {
   }
 
   #restart(): void {
-    this.#reader = null;
-    this.#facade.drop_reader();
+    this.drop_reader();
     this.#restarting ??= open_session(this.module)
       .then((session) => {
         this.#facade.session = session;

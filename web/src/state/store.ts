@@ -172,6 +172,11 @@ export class Store extends EventTarget {
     return this.core.reader_module();
   }
 
+  /** Lets go of that module after a trap. */
+  drop_reader(): void {
+    this.core.drop_reader();
+  }
+
   link(): string {
     return this.#address.link_to(this.given);
   }
