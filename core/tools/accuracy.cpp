@@ -6,11 +6,15 @@
 #include "accuracy_llama_cpp.h"
 #include "accuracy_score.h"
 #include "accuracy_table.h"
+#include "catalogue_data.h"
 #include "commands.h"
 #include "engine/llama_cpp_profile.h"
+#include "import/catalogue.h"
 
 namespace vramgauge::tools {
 namespace {
+
+constexpr uint64_t kMaxCatalogueBytes = uint64_t{64} << 20;
 
 /// The kinds of truth files there are, by their columns.
 struct TableKind {
@@ -28,15 +32,30 @@ int refuse(const std::string& message) {
   return kUsage;
 }
 
+/// The engine's entry of the file, or of the catalogue inside the program.
+std::optional<json::Value> read_entry(const std::string& file) {
+  json::Limits limits;
+  limits.max_bytes = kMaxCatalogueBytes;
+  const auto text = file.empty() ? unpack_catalogue() : read_packed_file(file).value_or("");
+  const auto document = json::parse(text, limits);
+  if (!document) return std::nullopt;
+  if (!file.empty()) return *document;
+  Catalogue catalogue;
+  catalogue.merge(*document);
+  const CatalogueEntry* entry = catalogue.engines().find("llama_cpp");
+  if (entry == nullptr) return std::nullopt;
+  return entry->facts;
+}
+
 /// The rules of a build; the newest when none is named.
 std::optional<LlamaCppRules> read_rules(const AccuracySource& source, std::string& reason) {
   if (source.engine_version.empty()) return LlamaCppRules();
   const auto build = llama_cpp_build(source.engine_version);
-  const auto text = read_packed_file(source.engine_file);
-  const auto entry = json::parse(text.value_or(""));
-  if (!build) reason = source.engine_version + " is no build such as b6975";
-  if (build && !entry) reason = "--engine-file must name a file with rules by build";
-  if (!build || !entry) return std::nullopt;
+  reason = source.engine_version + " is no build such as b6975";
+  if (!build) return std::nullopt;
+  const auto entry = read_entry(source.engine_file);
+  reason = "no rules by build can be read";
+  if (!entry) return std::nullopt;
   const auto profile = llama_cpp_profile(*entry, *build);
   if (profile) return profile->rules;
   reason = message_of(profile.error().front());

@@ -14,7 +14,7 @@ struct AccuracySource {
   std::vector<std::string> header_folders;
   /// Build whose rules apply, such as b6975; empty = the newest known.
   std::string engine_version;
-  /// File with the engine's rules by build (presets/engines/llama_cpp.json); needed for a build.
+  /// File with the engine's rules by build; empty = the catalogue inside the program.
   std::string engine_file;
   uint64_t num_worst = 5;
 };

@@ -103,7 +103,7 @@ accuracy->add_option("--headers", accuracy_source.header_folders,
 accuracy->add_option("--engine-version", accuracy_source.engine_version,
                      "build whose rules apply, such as b6975");
 accuracy->add_option("--engine-file", accuracy_source.engine_file,
-                     "file with the engine's rules by build, needed for a build");
+                     "file with the engine's rules by build, instead of the catalogue");
 accuracy->add_option("--worst", accuracy_source.num_worst, "most rows to list per quantity");
 accuracy->add_flag("--json", as_json, "the comparison as JSON");
 accuracy->callback([&] { exit_code = tools::run_accuracy(accuracy_source, as_json); });
