@@ -273,6 +273,9 @@ class Estimator {
     const auto per_request = vllm_blocks_per_request(plan, inputs_.workload.context_tokens);
     if (per_request.value_or(0) > 0)
       answers.max_requests = std::min(blocks / per_request.value_or(1), kMaxRequests);
+    const CheckedU64 steady =
+        CheckedU64(blocks) / vllm_steady_blocks_per_request(plan, inputs_.workload.context_tokens);
+    out_.steady_requests = std::min(steady.value_or(kMaxRequests), kMaxRequests);
     answers.max_context_tokens =
         largest_that_holds(inputs_.cache.max_model_len, [&](uint64_t tokens) {
           const CheckedU64 needed =

@@ -79,6 +79,9 @@ struct VllmEstimate {
   VllmKvPool pool;
   VllmKvPool pool_least;
   VllmKvPool pool_most;
+  /// Requests of context_tokens that the pool holds once they generate, where windows are no longer
+  /// ahead of their tokens; answers.max_requests says how many are admitted at once.
+  uint64_t steady_requests = 0;
   /// utilisation x total, or the total with kv_cache_memory.
   Bytes requested;
   /// What a device holds beside that: the context, libraries, graphs that are not in the budget.

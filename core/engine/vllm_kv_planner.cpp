@@ -273,11 +273,10 @@ Result<void> group_by_kind(std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
 }
 
 /// Blocks of one group for a request of `tokens` (max_memory_usage_bytes of each spec).
-CheckedU64 group_blocks(const VllmKvGroup& group, const VllmKvPlan& plan, uint64_t tokens) {
+CheckedU64 group_blocks(const VllmKvGroup& group, const VllmKvPlan& plan, uint64_t tokens,
+                        CheckedU64 in_flight_tokens) {
   const VllmKvSettings& settings = plan.settings;
-  const CheckedU64 held =
-      CheckedU64(settings.max_num_batched_tokens) * plan.rules.batches_in_flight +
-      group.span_tokens;
+  const CheckedU64 held = in_flight_tokens + group.span_tokens;
   switch (group.kind) {
     case VllmKvKind::full:
       return ceil_div(ceil_div(tokens, settings.context_ranks), group.block_tokens);
@@ -291,6 +290,13 @@ CheckedU64 group_blocks(const VllmKvGroup& group, const VllmKvPlan& plan, uint64
     return ceil_div(tokens, group.block_tokens) + settings.draft_tokens;
   const uint64_t states = settings.state_mode == VllmStateMode::align ? 2 : 1;
   return CheckedU64(states) + settings.draft_tokens;
+}
+
+CheckedU64 blocks_of(const VllmKvPlan& plan, uint64_t tokens, CheckedU64 in_flight_tokens) {
+  CheckedU64 blocks;
+  for (const VllmKvGroup& group : plan.groups)
+    blocks += group_blocks(group, plan, tokens, in_flight_tokens);
+  return blocks;
 }
 
 uint64_t smallest_block(const VllmKvPlan& plan) {
@@ -348,9 +354,13 @@ class Sizer {
     return bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
   }
 
-  uint64_t checked_block(size_t stage) const {
-    return plan_.rules.checks_whole_model ? plan_.model_block_bytes
-                                          : plan_.stage_block_bytes[stage];
+  /// Bytes that a request's block is checked against on one stage.
+  CheckedU64 checked_block(size_t stage) const {
+    const uint64_t block =
+        plan_.rules.checks_whole_model ? plan_.model_block_bytes : plan_.stage_block_bytes[stage];
+    const uint64_t shares =
+        plan_.rules.splits_blocks_over_stages ? plan_.stage_block_bytes.size() : 1;
+    return CheckedU64(block) * shares;
   }
 
   size_t fullest_stage() const {
@@ -413,10 +423,12 @@ uint64_t VllmKvPool::concurrency_hundredths() const {
 }
 
 CheckedU64 vllm_blocks_per_request(const VllmKvPlan& plan, uint64_t tokens) {
-  CheckedU64 blocks;
-  for (const VllmKvGroup& group : plan.groups)
-    blocks += group_blocks(group, plan, tokens);
-  return blocks;
+  return blocks_of(plan, tokens,
+                   CheckedU64(plan.settings.max_num_batched_tokens) * plan.rules.batches_in_flight);
+}
+
+CheckedU64 vllm_steady_blocks_per_request(const VllmKvPlan& plan, uint64_t tokens) {
+  return blocks_of(plan, tokens, uint64_t{1});
 }
 
 Result<VllmKvPlan> vllm_kv_plan(const ModelSpec& spec, const ParallelPlan& plan,

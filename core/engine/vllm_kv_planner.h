@@ -24,6 +24,8 @@ struct VllmKvRules {
   bool token_line_is_concurrency = false;
   /// A worker must hold a request of all stages' layers, not of its own (0.14 and 0.15).
   bool checks_whole_model = false;
+  /// Each pipeline stage's virtual engine has a share of the blocks to itself (the first engine).
+  bool splits_blocks_over_stages = false;
   /// Batches under way at once: a window's blocks are freed once their tokens are processed (2
   /// since 0.26, with asynchronous scheduling).
   uint64_t batches_in_flight = 1;
@@ -98,6 +100,10 @@ Result<VllmKvPlan> vllm_kv_plan(const ModelSpec& spec, const ParallelPlan& plan,
 
 /// Blocks that a request of `tokens` holds at most (max_memory_usage_bytes over the groups).
 CheckedU64 vllm_blocks_per_request(const VllmKvPlan& plan, uint64_t tokens);
+
+/// Blocks that it holds while it generates: of a window only the window, without the tokens of
+/// batches under way. What requests are admitted by is above, what they settle at is this.
+CheckedU64 vllm_steady_blocks_per_request(const VllmKvPlan& plan, uint64_t tokens);
 
 /// Why the engine does not start.
 enum class VllmRefusal {

@@ -17,6 +17,7 @@ Result<VllmProfile> vllm_profile(const json::Value& entry, uint64_t version, boo
   profile.version = version;
   profile.is_first_engine = is_first_engine || version < kFirstV1;
   profile.kv.has_hybrid_manager = constants.is_on("hybrid_manager") && !profile.is_first_engine;
+  profile.kv.splits_blocks_over_stages = profile.is_first_engine;
   profile.kv.token_line_is_concurrency = constants.is_on("token_line_is_concurrency");
   profile.kv.checks_whole_model = constants.is_on("checks_whole_model");
   profile.kv.batches_in_flight = constants.whole("batches_in_flight");

@@ -105,6 +105,8 @@ TEST(VllmPlanner, TheRarestKindSetsTheGroup) {
   EXPECT_EQ(plan.model_block_bytes, 2 * 16 * kKeyBytes);
   // Full: 4,096 / 16. Window: (511 + 2,048) / 16 rounded up, and one for where it begins.
   EXPECT_EQ(vllm_blocks_per_request(plan, 4096), CheckedU64(uint64_t{256 + 3 * (160 + 1)}));
+  // While it generates: the window alone, 512 / 16 and one more.
+  EXPECT_EQ(vllm_steady_blocks_per_request(plan, 4096), CheckedU64(uint64_t{256 + 3 * (32 + 1)}));
   // A short request never has more than its own tokens.
   EXPECT_EQ(vllm_blocks_per_request(plan, 160), CheckedU64(uint64_t{10 + 3 * (10 + 1)}));
 }
@@ -174,6 +176,18 @@ TEST(VllmPlanner, TheSmallestWorkerSetsTheBlocks) {
   const auto pool = vllm_kv_pool(plan, {BytesDelta(500 * block), BytesDelta(300 * block)});
   ASSERT_TRUE(pool.has_value());
   EXPECT_EQ(pool->num_blocks, 300U);
+}
+
+// vllm issue 7039: 1,650 blocks on two stages of the first engine took prompts up to 13k.
+TEST(VllmPlanner, TheFirstEngineSplitsBlocksOverStages) {
+  ParallelPlan parallel;
+  parallel.pipeline_stages = 2;
+  VllmKvRules rules;
+  rules.splits_blocks_over_stages = true;
+  const VllmKvPlan plan = plan_of(repeated(attention(), 4), settings(131'072), parallel, rules);
+  const VllmKvPool pool = pool_of(plan, 1650 * 2 * 16 * int64_t{kKeyBytes});
+  EXPECT_EQ(pool.num_blocks, 1650U);
+  EXPECT_EQ(pool.max_len, 825U * 16);
 }
 
 TEST(VllmPlanner, RefusesWhatTheEngineRefuses) {
