@@ -81,6 +81,10 @@ test("a GGUF of 5 GB is read by its header, chosen or dropped, on the site and i
         // 36 layers x 2 x 8 KV heads x 128 x 2 bytes.
         assert.match(await taken(page), /8\.19\sB[\s\S]*4\.68\sGiB[\s\S]*1\sfile[\s\S]*1\sMiB/);
         assert.equal(await weights_bytes(page), qwen.tensor_bytes);
+        assert.match(
+          await page.locator("vg-model-note summary").innerText(),
+          /^read from the GGUF header/,
+        );
         assert.equal((await table_bytes(page)).kv_cache, 65_536 * 2 * 36 * 2 * 8 * 128 * 2);
       });
     }

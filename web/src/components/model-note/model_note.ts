@@ -67,7 +67,7 @@ export class ModelNote extends StoreElement {
   }
 
   #origin(model: ModelSummary): TemplateResult {
-    const verified = this.#custom() ? "custom" : (model.verified ?? "");
+    const verified = this.#custom() ? model.container || "custom" : (model.verified ?? "");
     const title = verified === "" ? "" : t_core("model.verified", verified);
     const count = model.assumptions.length;
     const assumed = count === 0 ? "" : t("model.assumed", { count, n: String(count) });
