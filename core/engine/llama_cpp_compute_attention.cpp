@@ -207,6 +207,12 @@ LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x)
     q = add(product(q_features, tokens_), GraphNode::kInPlace,
             {q, lazy_input(attention_scale_, product(tokens_, 4))});
   }
+  // A fused row is q, k and v in turn; what nothing changes stays a part of it.
+  const auto part_of_rows = [&](uint64_t others) {
+    return part(base, nodes_[base / 2].bytes - others * 4);
+  };
+  const bool keeps_parts = mixer.fused_qkv && !has_rope && !has_norm;
+  if (keeps_parts) q = part_of_rows(shape.k_elements + shape.v_elements);
   q = rotate_k(shape, inputs, q, q_features);
   if (shape.cache != LlamaCppCacheKind::none) {
     Tensor k = kNone;
@@ -215,6 +221,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x)
       if (!mixer.fused_qkv) base_k = multiply("attn_k", x, shape.k_elements, tokens_);
       k = project_heads("attn_k", "attn_k_norm", base_k, shape.num_kv_heads, shape.head_dim_k,
                         has_norm, has_rope, true);
+      if (keeps_parts) k = part_of_rows(q_features + shape.v_elements);
       k = rotate_k(shape, inputs, k, shape.k_elements);
     };
     // Caches with windows write keys first.
@@ -227,8 +234,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x)
       v = mixer.v_equals_k ? base_k : multiply("attn_v", x, shape.v_elements, tokens_);
       v = add(elements, GraphNode::kInPlace, {view(v)});
     } else if (mixer.fused_qkv) {
-      // The values are the last part of a row.
-      v = part(base, nodes_[base / 2].bytes - (q_features + shape.k_elements) * 4);
+      v = part_of_rows(q_features + shape.k_elements);
     } else {
       v = view(multiply("attn_v", x, shape.v_elements, tokens_));
     }
