@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/cache_sums.h"
+#include "engine/terms.h"
 #include "units/index.h"
 
 namespace vramgauge {
@@ -88,19 +89,14 @@ class Estimator {
     return Decimal::from_micros((micros + kThousandth / 2) / kThousandth * kThousandth);
   }
 
-  BandedBytes weights(uint64_t stage) const {
-    const CheckedU64 loaded = checked(inputs_.stage_weights[index_of(stage)]);
-    if (inputs_.weights_basis == Basis::exact) return {loaded, loaded, loaded};
-    const CheckedU64 band = scaled(loaded, inputs_.weights_basis == Basis::assumed ? 60 : 5, 1000);
-    return {loaded, loaded - band, loaded + band};
-  }
-
   Result<void> add_stage(uint64_t stage) {
     const uint64_t attention_ranks = inputs_.has_dp_attention ? 1 : inputs_.plan.tensor_ranks;
     auto sums = cache_sums(*inputs_.spec, inputs_.plan, stage, attention_ranks, inputs_.cache_type,
                            inputs_.state_precision);
     if (!sums) return fail(std::move(sums.error()));
-    const auto loaded = total_of(weights(stage), inputs_.weights_basis);
+    const auto loaded =
+        total_of(weights_with_band(inputs_.stage_weights[index_of(stage)], inputs_.weights_basis),
+                 inputs_.weights_basis);
     BandedBytes outside = CheckedU64(kGiB) * profile_.context_gib;
     const CheckedU64 start = checked(inputs_.device_total) - outside.value;
     const CheckedU64 share = start * out_.mem_fraction_static;
@@ -206,19 +202,10 @@ class Estimator {
   }
 
   void finish() {
-    const std::vector<DeviceBreakdown>& devices = out_.breakdown.devices;
-    Verdict& verdict = out_.breakdown.verdict;
-    for (size_t i = 0; i < devices.size(); ++i) {
-      const BytesDelta margin = devices[i].usable - devices[i].total.bytes;
-      if (i > 0 && margin >= verdict.margin) continue;
-      verdict.worst_device = i;
-      verdict.margin = margin;
-      verdict.needed = devices[i].total.bytes;
-      verdict.usable = devices[i].usable;
-    }
-    verdict.state = serves(out_.pools_least) ? VerdictState::fits
-                    : serves(out_.pools)     ? VerdictState::tight
-                                             : VerdictState::does_not_fit;
+    set_worst_device(out_.breakdown);
+    out_.breakdown.verdict.state = serves(out_.pools_least) ? VerdictState::fits
+                                   : serves(out_.pools)     ? VerdictState::tight
+                                                            : VerdictState::does_not_fit;
     out_.starts = out_.pools.full_tokens > 0;
     Answers& answers = out_.breakdown.answers;
     answers.max_cached_tokens = out_.pools.full_tokens;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/cache_sums.h"
+#include "engine/terms.h"
 #include "units/index.h"
 
 namespace vramgauge {
@@ -30,13 +31,6 @@ class Estimator {
   }
 
  private:
-  BandedBytes weights(uint64_t stage) const {
-    const CheckedU64 loaded = checked(inputs_.stage_weights[index_of(stage)]);
-    if (inputs_.weights_basis == Basis::exact) return {loaded, loaded, loaded};
-    const CheckedU64 band = scaled(loaded, inputs_.weights_basis == Basis::assumed ? 60 : 5, 1000);
-    return {loaded, loaded - band, loaded + band};
-  }
-
   /// Half to twice the estimate: kernels differ.
   BandedBytes activations() const {
     const uint64_t tokens =
@@ -56,7 +50,9 @@ class Estimator {
     // A state for each request that may run at once.
     const CheckedU64 states =
         sums->state_bytes * std::max(inputs_.max_batch_size, inputs_.num_requests);
-    const auto loaded = total_of(weights(stage), inputs_.weights_basis);
+    const auto loaded =
+        total_of(weights_with_band(inputs_.stage_weights[index_of(stage)], inputs_.weights_basis),
+                 inputs_.weights_basis);
     const auto peak = total_of(activations(), Basis::modelled);
     BandedBytes fixed = CheckedU64(kGiB) * profile_.runtime_gib;
     fixed += {states, states, states};
@@ -114,19 +110,10 @@ class Estimator {
   }
 
   void finish() {
-    Verdict& verdict = out_.breakdown.verdict;
-    const std::vector<DeviceBreakdown>& devices = out_.breakdown.devices;
-    for (size_t i = 0; i < devices.size(); ++i) {
-      const BytesDelta margin = devices[i].usable - devices[i].total.bytes;
-      if (i > 0 && margin >= verdict.margin) continue;
-      verdict.worst_device = i;
-      verdict.margin = margin;
-      verdict.needed = devices[i].total.bytes;
-      verdict.usable = devices[i].usable;
-    }
-    verdict.state = serves(least_tokens_)      ? VerdictState::fits
-                    : serves(out_.pool_tokens) ? VerdictState::tight
-                                               : VerdictState::does_not_fit;
+    set_worst_device(out_.breakdown);
+    out_.breakdown.verdict.state = serves(least_tokens_)      ? VerdictState::fits
+                                   : serves(out_.pool_tokens) ? VerdictState::tight
+                                                              : VerdictState::does_not_fit;
     Answers& answers = out_.breakdown.answers;
     answers.max_cached_tokens = out_.pool_tokens;
     answers.max_context_tokens = out_.pool_tokens / std::max<uint64_t>(inputs_.num_requests, 1);

@@ -29,24 +29,4 @@ class VersionedConstants {
   const json::Value::Array* list_ = nullptr;
 };
 
-/// One part of a device's memory with its bounds, under way.
-struct BandedBytes {
-  CheckedU64 value;
-  CheckedU64 low;
-  CheckedU64 high;
-
-  BandedBytes& operator+=(const BandedBytes& other);
-};
-
-BandedBytes operator*(CheckedU64 bytes, const BandedDecimal& constant);
-
-/// The part as a sum of terms. Errors: value.overflow.
-Result<Total> total_of(const BandedBytes& bytes, Basis basis);
-
-/// A sum as one term.
-Term term_of(TermId id, const Total& total, std::string_view source);
-
-/// Sums a device's terms, which are all valid sizes.
-void add_up(DeviceBreakdown& device);
-
 }  // namespace vramgauge

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/search.h"
+#include "engine/terms.h"
 #include "units/index.h"
 
 namespace vramgauge {
@@ -19,10 +20,6 @@ constexpr uint64_t kHopper = 90;
 constexpr uint64_t kConsumerBlackwell = 110;
 /// The first engine splits prompts into chunks from that length on.
 constexpr uint64_t kUnchunkedTokens = 32768;
-/// Share of the weights that loading may differ by, per mille.
-constexpr uint64_t kWeightsBandPerMille = 5;
-/// The same when the format is only known by name.
-constexpr uint64_t kNamedWeightsBandPerMille = 60;
 
 tl::unexpected<Diagnostics> overflow() {
   return fail(ErrorCode::value_overflow, {}, {{"what", std::string_view("the memory needed")}});
@@ -107,15 +104,6 @@ class Estimator {
     return {};
   }
 
-  BandedBytes weights(uint64_t stage) const {
-    const CheckedU64 loaded = checked(inputs_.stage_weights[index_of(stage)].allocated);
-    if (inputs_.weights_basis == Basis::exact) return {loaded, loaded, loaded};
-    const uint64_t per_mille =
-        inputs_.weights_basis == Basis::assumed ? kNamedWeightsBandPerMille : kWeightsBandPerMille;
-    const CheckedU64 band = scaled(loaded, per_mille, 1000);
-    return {loaded, loaded - band, loaded + band};
-  }
-
   /// Layers on a stage; the rule of placement has been checked by then.
   uint64_t layers_on(uint64_t stage) const {
     const auto counts = stage_layer_counts(inputs_.spec->layers.size(), inputs_.plan);
@@ -146,7 +134,9 @@ class Estimator {
     load.encoder = inputs_.encoder;
     const auto activation = vllm_activation(load, profile_, stage);
     if (!activation) return fail(activation.error());
-    const auto weights_total = total_of(weights(stage), inputs_.weights_basis);
+    const auto weights_total = total_of(
+        weights_with_band(inputs_.stage_weights[index_of(stage)].allocated, inputs_.weights_basis),
+        inputs_.weights_basis);
     const auto runtime_total = total_of(runtime(stage), Basis::measured);
     const auto cache = cache_term(stage);
     if (!weights_total || !runtime_total || !cache) return overflow();
@@ -239,20 +229,11 @@ class Estimator {
   }
 
   void set_verdict() {
-    Verdict& verdict = out_.breakdown.verdict;
-    const std::vector<DeviceBreakdown>& devices = out_.breakdown.devices;
-    for (size_t i = 0; i < devices.size(); ++i) {
-      const BytesDelta margin = devices[i].usable - devices[i].total.bytes;
-      if (i > 0 && margin >= verdict.margin) continue;
-      verdict.worst_device = i;
-      verdict.margin = margin;
-      verdict.needed = devices[i].total.bytes;
-      verdict.usable = devices[i].usable;
-    }
+    set_worst_device(out_.breakdown);
     const bool is_certain = serves(out_.pool_least) && has_room(out_.outside.high);
-    verdict.state = is_certain          ? VerdictState::fits
-                    : serves(out_.pool) ? VerdictState::tight
-                                        : VerdictState::does_not_fit;
+    out_.breakdown.verdict.state = is_certain          ? VerdictState::fits
+                                   : serves(out_.pool) ? VerdictState::tight
+                                                       : VerdictState::does_not_fit;
   }
 
   void set_answers() {
