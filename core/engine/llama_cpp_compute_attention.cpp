@@ -89,13 +89,18 @@ LlamaCppGraph::Tensor LlamaCppGraph::project_heads(std::string_view name,
   const uint64_t features = heads * head_dim;
   const uint64_t elements = product(features, tokens_);
   Tensor made = is_fused ? x : multiply(name, x, features, tokens_);
+  const bool rotates_first = is(LlamaCppGraphRules::kNormsAfterRope);
+  const auto rotate = [&] {
+    if (has_rope) made = add(elements, GraphNode::kInPlace, {made, positions(), rope_factors()});
+  };
   if (has_norm && is(LlamaCppGraphRules::kNormsAllHeads)) {
     made = view(norm(norm_name, made, features, tokens_));
   } else {
     made = view(made);
+    if (rotates_first) rotate();
     if (has_norm) made = norm(norm_name, made, features, tokens_);
   }
-  if (has_rope) made = add(elements, GraphNode::kInPlace, {made, positions(), rope_factors()});
+  if (!rotates_first) rotate();
   return made;
 }
 
@@ -184,7 +189,10 @@ LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x)
   using Rules = LlamaCppGraphRules;
   const LlamaCppLayer& shape = model_.layers[layer_index_];
   CacheInputs& inputs = shape.is_windowed ? windowed_ : full_;
-  const bool has_rope = !is(Rules::kNoRope) && (shape.is_windowed || !is(Rules::kRopeInWindowOnly));
+  const bool skips_rope = is(Rules::kRopeInWindowOnly)
+                              ? model_.window_tokens != 0 && !shape.is_windowed
+                              : is(Rules::kSkipsFourthRope) && layer_index_ % 4 == 3;
+  const bool has_rope = !is(Rules::kNoRope) && !skips_rope;
   const bool has_norm = mixer.qk_norm != QkNorm::none;
   const uint64_t q_features = shape.num_heads * shape.head_dim_k;
 

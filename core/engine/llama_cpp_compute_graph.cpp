@@ -170,16 +170,21 @@ LlamaCppGraph::Tensor LlamaCppGraph::output_rows() {
 
 LlamaCppGraph::Tensor LlamaCppGraph::embed() {
   const Tensor ids = input(product(tokens_, 4));
+  const uint64_t elements = product(tokens_, hidden_);
+  const uint64_t parts = is(LlamaCppGraphRules::kDeepstack) ? kDeepstackLayers + 1 : 1;
   // Room for embeddings that come from outside, although tokens come.
-  input(product(product(tokens_, hidden_), 4));
+  input(product(product(elements, parts), 4));
   const auto host = static_cast<uint8_t>(num_gpus_);
-  Tensor x = add(product(tokens_, hidden_), 0, {ids}, {host, 0}, 0);
+  Tensor x = add(elements, 0, {ids}, {host, 0}, 0);
   if (model_.spec.position_embeddings != 0) {
-    const Tensor rows = add(product(tokens_, hidden_), 0, {positions()}, {host, 0}, 0);
-    x = add(product(tokens_, hidden_), GraphNode::kInPlace, {x, rows});
+    const Tensor rows = add(elements, 0, {positions()}, {host, 0}, 0);
+    x = add(elements, GraphNode::kInPlace, {x, rows});
   }
-  if (is(LlamaCppGraphRules::kScalesEmbedding))
-    x = add(product(tokens_, hidden_), GraphNode::kInPlace, {x});
+  if (is(LlamaCppGraphRules::kScalesEmbedding)) x = add(elements, GraphNode::kInPlace, {x});
+  if (parts > 1) {
+    x = view(add(product(elements, parts), 0, {x}));
+    deepstack_ = x;
+  }
   return x;
 }
 
@@ -261,10 +266,14 @@ LlamaCppGraph::Tensor LlamaCppGraph::layer(bool is_last, Tensor x) {
   if (std::holds_alternative<std::monostate>(spec.ffn)) return middle;
   Tensor fed = is(Rules::kGemma4)
                    ? gemma4_ffn(spec.ffn, middle)
-                   : feed_forward(spec.ffn, norm("ffn_norm", middle, hidden_, rows_));
+                   : feed_forward(spec.ffn, is(Rules::kNoPreNorms)
+                                                ? middle
+                                                : norm("ffn_norm", middle, hidden_, rows_));
   if (is(Rules::kPostNorms)) fed = norm("post_ffw_norm", fed, hidden_, rows_);
   Tensor out = is(Rules::kFfnResidualFirst) ? add(elements, GraphNode::kInPlace, {middle, fed})
                                             : add(elements, GraphNode::kInPlace, {fed, middle});
+  if (deepstack_ != kNone && layer_index_ < kDeepstackLayers)
+    out = add(elements, GraphNode::kInPlace, {out, deepstack_});
   if (per_layer_width_ != 0) out = add(elements, GraphNode::kInPlace, {out, gate_slice(out)});
   if (is(Rules::kGemma4) && has_gpus())
     out = add(elements, GraphNode::kInPlace, {out}, weight("layer_output_scale"), rows_);
@@ -307,7 +316,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::double_layer(const Layer& spec, bool is_las
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::norm_input(Tensor x) {
-  normed_ = norm("attn_norm", x, hidden_, tokens_);
+  normed_ = is(LlamaCppGraphRules::kNoPreNorms) ? x : norm("attn_norm", x, hidden_, tokens_);
   return normed_;
 }
 

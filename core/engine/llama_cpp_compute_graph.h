@@ -71,6 +71,14 @@ struct LlamaCppGraphRules {
   static constexpr uint32_t kGemma4 = 1U << 24;
   /// A norm behind the embedding.
   static constexpr uint32_t kNormsEmbedding = 1U << 18;
+  /// No norms in front of attention and feed-forward part.
+  static constexpr uint32_t kNoPreNorms = 1U << 25;
+  /// Embeddings have further parts, which the first layers add to their results.
+  static constexpr uint32_t kDeepstack = 1U << 26;
+  /// No rotary embedding in every fourth layer.
+  static constexpr uint32_t kSkipsFourthRope = 1U << 27;
+  /// Queries and keys are normalised behind the rotary embedding.
+  static constexpr uint32_t kNormsAfterRope = 1U << 28;
   /// Queries of layers without rotary embedding are scaled by position.
   static constexpr uint32_t kScalesQueries = 1U << 17;
 };
@@ -278,6 +286,9 @@ class LlamaCppGraph {
   Tensor positions_ = kNone;
   Tensor output_rows_ = kNone;
   Tensor attention_scale_ = kNone;
+  /// The embedding's further parts (kDeepstack), of which every such model has three.
+  static constexpr uint32_t kDeepstackLayers = 3;
+  Tensor deepstack_ = kNone;
   Tensor rope_factors_ = kNone;
   uint64_t rope_factor_bytes_ = 0;
   /// Windowed layers read them as well.

@@ -43,6 +43,8 @@ std::vector<uint64_t> layer_fingerprints(const LlamaCppModel& model,
     print =
         mix(print, spec.mixers.size() * 16 + (spec.mixers.empty() ? 0 : spec.mixers[0].index()));
     print = mix(print, ffn_fingerprint(spec.ffn));
+    // No rotary embedding in every fourth layer.
+    if (model.architecture == "smollm3") print = mix(print, i % 4 == 3 ? 1 : 0);
     if (num_gpus > 0) print = mix(print, placement.layer_device[i]);
     prints[i] = print;
   }
