@@ -7,7 +7,7 @@ export interface RawSession {
 /** What the reader module exports. */
 export interface RawConverter {
   load_catalogue(document: Uint8Array | string): string;
-  import(request: string): string;
+  convert(request: string): string;
 }
 
 /** Reads model files by the parts that it wants of them (core/api/reader.h). */
@@ -16,7 +16,7 @@ export interface RawReader {
   open(request: string): string;
   feed(file: number, offset_bytes: number, bytes: Uint8Array): string;
   set_size(file: number, size_bytes: number): string;
-  finish(): string;
+  finish_document(): string;
   /** Gives its memory back. */
   delete(): void;
 }

@@ -2,7 +2,7 @@
 // converted by the reader and asked again. An answer is the same as that of the native program.
 
 /** Keys of a request under which a model's configuration stands. */
-const config_keys = ["model_config", "config_text"];
+const config_keys = ["model_config", "config_text", "text"];
 /** These take a scenario as it is. */
 const link_methods = ["link_encode", "link_decode"];
 /** Converted configurations that are kept; a page has one or two at a time. */
@@ -47,9 +47,8 @@ export class Facade {
     if (this.#reader === null || !text.startsWith('{"ok":false')) return text;
     const reply = JSON.parse(text);
     if (!needs_reader(reply)) return text;
-    if (method === "import") return this.#reader.import(JSON.stringify(request));
     const wrong = new Map(
-      reply.errors.filter(is_reader_needed).map((error) => [error, this.#convert(request, error)]),
+      reply.errors.filter(is_reader_needed).map((error) => [error, this.#convert(method, request, error)]),
     );
     if ([...wrong.values()].every((errors) => errors.length === 0))
       return this.session.call(method, JSON.stringify(this.#with_converted(request)));
@@ -83,14 +82,15 @@ export class Facade {
   }
 
   /** Converts the configuration that an error points to; returns what is wrong with it. */
-  #convert(request, error) {
-    const { path } = error;
-    const text = value_at(request, path);
-    if (!config_keys.includes(path.split("/").at(-1)) || typeof text !== "string") return [error];
-    const reply = JSON.parse(this.#reader.import(JSON.stringify({ text })));
-    if (!reply.ok) return reply.errors.map((found) => ({ ...found, path: path + found.path }));
+  #convert(method, request, error) {
+    // What an import finds has its place in the text itself.
+    const place = method === "import" ? "/text" : error.path;
+    const text = value_at(request, place);
+    if (!config_keys.includes(place.split("/").at(-1)) || typeof text !== "string") return [error];
+    const reply = JSON.parse(this.#reader.convert(JSON.stringify({ text })));
+    if (!reply.ok) return reply.errors.map((found) => ({ ...found, path: error.path + found.path }));
     if (this.#converted.size >= max_converted) this.#converted.clear();
-    this.#converted.set(text, reply.result.scenario_patch.model_config);
+    this.#converted.set(text, reply.result.text);
     return [];
   }
 

@@ -18,8 +18,8 @@ std::string load_catalogue(Converter& converter, const std::string& document) {
   return converter.load_catalogue(document);
 }
 
-std::string import(Converter& converter, const std::string& request) {
-  return converter.import(request);
+std::string convert(Converter& converter, const std::string& request) {
+  return converter.convert(request);
 }
 
 std::string compile(Converter& converter, const std::string& document) {
@@ -67,7 +67,7 @@ EMSCRIPTEN_BINDINGS(vramgauge_reader) {
   emscripten::class_<Converter>("Converter")
       .constructor<>()
       .function("load_catalogue", &load_catalogue)
-      .function("import", &import)
+      .function("convert", &convert)
       .function("compile", &compile);
   emscripten::class_<Reader>("Reader")
       .constructor<>()
@@ -75,5 +75,5 @@ EMSCRIPTEN_BINDINGS(vramgauge_reader) {
       .function("open", &open_files)
       .function("feed", &feed)
       .function("set_size", &set_size)
-      .function("finish", &Reader::finish);
+      .function("finish_document", &Reader::finish_document);
 }

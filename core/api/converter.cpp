@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "api/envelope.h"
-#include "api/import_text.h"
 #include "api/models.h"
 
 namespace vramgauge::api {
@@ -33,14 +32,23 @@ json::Value compiled_facts(const json::Value& facts, json::Value config) {
 }  // namespace
 
 struct Converter::State {
-  State() : models(&all_importers()) {}
-
   /// An object of classes; null before a catalogue is loaded.
   json::Value class_defaults;
-  Models models;
-
+  Answer convert(const json::Value& request) const;
   Answer compile(const json::Value& document) const;
 };
+
+Answer Converter::State::convert(const json::Value& request) const {
+  Diagnostics errors;
+  json::ObjectReader reader(request, "", errors);
+  const std::string text = reader.string("text").value_or("");
+  if (!errors.empty()) return fail(std::move(errors));
+  Result<json::Value> form = own_form(text, &class_defaults, &all_importers());
+  if (!form) return fail(std::move(form.error()));
+  json::Value out = json::Value::object();
+  out.set("text", json::write(*form));
+  return unknown_keys(reader, errors, std::move(out));
+}
 
 Answer Converter::State::compile(const json::Value& document) const {
   Diagnostics errors;
@@ -82,14 +90,13 @@ std::string Converter::load_catalogue(std::string_view document) {
   const json::Value* defaults = parsed->find("class_defaults");
   const json::Value* classes = defaults == nullptr ? nullptr : defaults->find("classes");
   if (classes != nullptr) state_->class_defaults = *classes;
-  state_->models.clear();
   return write_envelope(json::Value::object());
 }
 
-std::string Converter::import(std::string_view request) {
+std::string Converter::convert(std::string_view request) {
   Result<json::Value> parsed = parse_document(request, kMaxRequestBytes);
   if (!parsed) return write_envelope(fail(std::move(parsed.error())));
-  return write_envelope(import_text(state_->models, &state_->class_defaults, *parsed));
+  return write_envelope(state_->convert(*parsed));
 }
 
 std::string Converter::compile(std::string_view document) {

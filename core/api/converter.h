@@ -19,8 +19,9 @@ class Converter {
   /// Takes class_defaults from a catalogue document; they hold for what is read after it.
   std::string load_catalogue(std::string_view document);
 
-  /// Session's method import: the same request, the same answer.
-  std::string import(std::string_view request);
+  /// Answers {"text"}, a configuration in any format, with {"text"}, the same in a form that every
+  /// session reads. Errors are those of Session's method import.
+  std::string convert(std::string_view request);
 
   /// A catalogue document with the configurations of its models in the form that sessions read
   /// without importers: {"models": [...]}. Errors name the model: /models/<id>/config/...

@@ -115,6 +115,15 @@ Result<json::Value> own_form(const ForeignModel& given, const Importers* importe
   return importers->config(given);
 }
 
+Result<json::Value> own_form(const std::string& text, const json::Value* class_defaults,
+                             const Importers* importers) {
+  Result<json::Value> config = json::parse(text);
+  if (!config) return config;
+  Result<json::Value> form = own_form({&*config, nullptr, class_defaults}, importers);
+  if (!form) return located(std::move(form.error()), *config, text, "");
+  return form;
+}
+
 WeightFormat own_format(const LoadedModel& model) {
   WeightFormat format;
   format.id = kOwnFormat;

@@ -46,6 +46,10 @@ struct LoadedModel {
 /// hand, as given; anything else converted. Without importers that is import.reader_needed.
 Result<json::Value> own_form(const ForeignModel& given, const Importers* importers);
 
+/// The same of a text; errors have the place in it.
+Result<json::Value> own_form(const std::string& text, const json::Value* class_defaults,
+                             const Importers* importers);
+
 /// The id of a model's own format: what its files or its checkpoint's configuration say.
 inline constexpr std::string_view kOwnFormat = "auto";
 

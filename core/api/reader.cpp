@@ -80,17 +80,17 @@ json::Value stored_json(const StoredModel& stored, bool is_total_only) {
 }  // namespace
 
 struct Reader::State {
-  State() : models(&all_importers()), files(nullptr) {}
+  State() : files(nullptr) {}
 
   /// An object of classes; null before a catalogue is loaded.
   json::Value class_defaults;
-  Models models;
   ModelFiles files;
   /// What a model without a name is called.
   std::string name;
 
   Answer open(const json::Value& request);
   Answer progress(Diagnostics errors) const;
+  Answer document();
   Answer finish();
 };
 
@@ -126,7 +126,7 @@ Answer Reader::State::progress(Diagnostics errors) const {
   return out;
 }
 
-Answer Reader::State::finish() {
+Answer Reader::State::document() {
   Result<ImportedFiles> read = files.finish();
   if (!read) return fail(std::move(read.error()));
   SpecDocument document;
@@ -139,11 +139,22 @@ Answer Reader::State::finish() {
     document.stored.reset();
     drop_warning(document.model.warnings, ErrorCode::import_total_only);
   }
-  json::Value text = json::Value::object();
-  text.set("text", json::write(write_spec(document)));
-  text.set("name", name);
-  Answer answer = import_text(models, &class_defaults, text);
-  if (answer.result) answer.result->set("stored", std::move(stored));
+  json::Value out = json::Value::object();
+  out.set("text", json::write(write_spec(document)));
+  out.set("name", name);
+  out.set("stored", std::move(stored));
+  return out;
+}
+
+Answer Reader::State::finish() {
+  Answer read = document();
+  if (!read.result) return read;
+  json::Value request = json::Value::object();
+  for (const std::string_view key : {"text", "name"})
+    request.set(key, *read.result->find(key));
+  Models models(&all_importers());
+  Answer answer = import_text(models, &class_defaults, request);
+  if (answer.result) answer.result->set("stored", *read.result->find("stored"));
   return answer;
 }
 
@@ -176,6 +187,8 @@ std::string Reader::feed(uint64_t file, uint64_t offset_bytes, std::string_view 
 std::string Reader::set_size(uint64_t file, uint64_t size_bytes) {
   return write_envelope(state_->progress(state_->files.set_size(file, size_bytes)));
 }
+
+std::string Reader::finish_document() { return write_envelope(state_->document()); }
 
 std::string Reader::finish() { return write_envelope(state_->finish()); }
 

@@ -34,6 +34,9 @@ class Reader {
   /// What the method import answers for a configuration, and "stored" where headers were read:
   /// {"container", "total_bytes", "num_tensors", "is_total_only"}.
   std::string finish();
+  /// finish() without the summary, for those who have a session to ask for it: {"text", "name",
+  /// "stored"}, the first two being a request for its method import.
+  std::string finish_document();
 
  private:
   struct State;

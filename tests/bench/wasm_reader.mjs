@@ -32,7 +32,7 @@ function result_of(reply) {
   return envelope.result;
 }
 
-/** Reads files {name, bytes, size_bytes}; the answer of finish(). */
+/** Reads files {name, bytes, size_bytes}; the answer of finish_document(). */
 export function read_files(reader, files) {
   const named = files.map(({ name, size_bytes }) => ({ name, size_bytes }));
   let { wanted } = result_of(reader.open(JSON.stringify({ files: named })));
@@ -41,5 +41,5 @@ export function read_files(reader, files) {
     const bytes = files[file].bytes.subarray(offset_bytes, offset_bytes + length_bytes);
     ({ wanted } = result_of(reader.feed(file, offset_bytes, bytes)));
   }
-  return result_of(reader.finish());
+  return result_of(reader.finish_document());
 }

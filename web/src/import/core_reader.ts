@@ -1,7 +1,14 @@
 import type { RawReader } from "../../../wasm/facade.mjs";
 import type { Envelope } from "../core/types";
 import type { Store } from "../state/store";
-import type { ModelReader } from "./model_reader";
+import type { ModelReader, ReadResult } from "./model_reader";
+
+/** What was read, before the main module has summarised it. */
+interface ReadDocument {
+  text: string;
+  name: string;
+  stored: NonNullable<ReadResult["stored"]> | null;
+}
 
 /** The core's reader, in the module that is fetched when it is first needed. */
 export async function open_model_reader(store: Store): Promise<ModelReader> {
@@ -30,7 +37,13 @@ class CoreReader implements ModelReader {
   readonly set_size: ModelReader["set_size"] = (file, size_bytes) =>
     this.#call(() => this.raw.set_size(file, size_bytes));
 
-  readonly finish: ModelReader["finish"] = () => this.#call(() => this.raw.finish());
+  readonly finish: ModelReader["finish"] = () => {
+    const read = this.#call<ReadDocument>(() => this.raw.finish_document());
+    if (!read.ok) return read;
+    const { text, name, stored } = read.result;
+    const summary = this.store.import_document(text, name);
+    return summary.ok ? { ...summary, result: { ...summary.result, stored } } : summary;
+  };
 
   close(): void {
     if (!this.#is_trapped) this.raw.delete();

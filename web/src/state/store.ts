@@ -167,6 +167,11 @@ export class Store extends EventTarget {
     return this.core.ask("import", name === undefined ? { text } : { text, name });
   }
 
+  /** The same of what the reader made of a model's files. */
+  import_document(text: string, name: string): Envelope<ImportResult> {
+    return this.core.call("import", { text, name });
+  }
+
   /** The module that reads foreign formats; fetched when it is first asked for. */
   reader_module(): Promise<ReaderModule> {
     return this.core.reader_module();
