@@ -162,12 +162,14 @@ function index_entry(model) {
 /** The documents of the bundle: what the page loads first, what its reader loads, and everything in one. */
 export function bundle(presets) {
   const models = presets.models.map(({ data }) => data);
+  const listed = (is_listed) => presets.engines.map(({ data }) => data).filter(is_listed);
   const core = {
     model_index: models.map(index_entry),
     gpus: presets.gpus.gpus,
     formats: presets.formats.formats,
     cache_types: presets.cache_types.cache_types,
-    engines: presets.engines.filter(({ data }) => data.is_served === undefined).map(({ data }) => data),
+    engines: listed(({ is_served, starts }) => is_served === undefined && starts === undefined),
+    launchers: listed(({ starts }) => starts !== undefined),
   };
   const reader = { class_defaults: presets.class_defaults };
   return { core, reader, models, all: { ...core, ...reader, models } };

@@ -190,6 +190,7 @@ Diagnostics Catalogue::merge(json::Value document) {
   std::vector<CatalogueEntry> formats = read_list(document, "formats", errors);
   std::vector<CatalogueEntry> cache_types = read_list(document, "cache_types", errors);
   std::vector<CatalogueEntry> engines = read_list(document, "engines", errors);
+  std::vector<CatalogueEntry> launchers = read_list(document, "launchers", errors);
   check_facts(gpus, "gpus", parse_hardware, errors);
   check_facts(cache_types, "cache_types", parse_cache_type, errors);
   const json::Value* defaults = document.find("class_defaults");
@@ -204,6 +205,7 @@ Diagnostics Catalogue::merge(json::Value document) {
   put_all(formats_, std::move(formats));
   put_all(cache_types_, std::move(cache_types));
   put_all(engines_, std::move(engines));
+  put_all(launchers_, std::move(launchers));
   if (defaults != nullptr) class_defaults_ = *defaults;
   return errors;
 }
@@ -216,6 +218,7 @@ const CatalogueList* Catalogue::list(std::string_view kind) const {
   if (kind == "formats") return &formats_;
   if (kind == "cache_types") return &cache_types_;
   if (kind == "engines") return &engines_;
+  if (kind == "launchers") return &launchers_;
   return nullptr;
 }
 

@@ -44,7 +44,8 @@ class CatalogueList {
 class Catalogue {
  public:
   /// Merges a document with any of the lists model_index, models, gpus, formats, cache_types,
-  /// engines and the object class_defaults. A document that is not sound changes nothing.
+  /// engines, launchers and the object class_defaults. A document that is not sound changes
+  /// nothing.
   Diagnostics merge(json::Value document);
 
   bool empty() const;
@@ -53,7 +54,10 @@ class Catalogue {
   const CatalogueList& formats() const { return formats_; }
   const CatalogueList& cache_types() const { return cache_types_; }
   const CatalogueList& engines() const { return engines_; }
-  /// The list of a kind ("models", "gpus", "formats", "cache_types", "engines"), or nothing.
+  /// Programs that start an engine with settings of their own.
+  const CatalogueList& launchers() const { return launchers_; }
+  /// The list of a kind ("models", "gpus", "formats", "cache_types", "engines",
+  /// "launchers"), or nothing.
   const CatalogueList* list(std::string_view kind) const;
   /// Facts of a model by exact id, or nothing while only the index is loaded.
   const json::Value* model_facts(std::string_view id) const;
@@ -66,6 +70,7 @@ class Catalogue {
   CatalogueList formats_;
   CatalogueList cache_types_;
   CatalogueList engines_;
+  CatalogueList launchers_;
   std::map<std::string, json::Value, std::less<>> model_facts_;
   json::Value class_defaults_;
 };

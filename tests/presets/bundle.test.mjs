@@ -40,7 +40,7 @@ test('the first load fits its budget', (t) => {
 });
 
 test('the documents have the keys that load_catalogue merges', () => {
-  const keys = ['model_index', 'gpus', 'formats', 'cache_types', 'engines'];
+  const keys = ['model_index', 'gpus', 'formats', 'cache_types', 'engines', 'launchers'];
   assert.deepEqual(Object.keys(read('core.json')), keys);
   assert.deepEqual(Object.keys(read('reader.json')), ['class_defaults']);
   assert.deepEqual(Object.keys(read('all.json')), [...keys, 'class_defaults', 'models']);
