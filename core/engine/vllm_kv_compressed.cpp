@@ -117,15 +117,15 @@ uint64_t tuples_per_group(const std::vector<Family>& families) {
 }
 
 /// Pads the pages of a family to those of full attention.
-Result<void> pad_pages(Family& family, const Buckets& full) {
+bool pad_pages(Family& family, const Buckets& full) {
   Buckets padded;
   for (const Bucket& bucket : family.buckets) {
     const uint64_t page_bytes = page_that_holds(full, bucket.page_bytes);
-    if (page_bytes == 0) return unequal_pages(bucket.page_bytes, full.front().page_bytes);
+    if (page_bytes == 0) return false;
     add_to(padded, page_bytes, bucket.stages);
   }
   family.buckets = std::move(padded);
-  return {};
+  return true;
 }
 
 /// The longest list of one page size in any group, of the layers that a stage holds.
@@ -150,20 +150,14 @@ bool is_known_ratio(uint64_t ratio) {
   return ratio <= 1 || ratio == kOverlappingRatio || ratio == 128;
 }
 
-tl::unexpected<Diagnostics> unknown_ratio() {
-  return fail(ErrorCode::model_unsupported, {},
-              {{"what", std::string_view("vLLM's KV cache")},
-               {"reason", std::string_view("it compresses 4 or 128 tokens, no other number")}});
-}
-
 }  // namespace
 
-Result<void> add_compressed_layer(std::vector<VllmKvLayers>& list,
-                                  const CompressedAttention& attention, uint64_t stage) {
+bool add_compressed_layer(std::vector<VllmKvLayers>& list, const CompressedAttention& attention,
+                          uint64_t stage) {
   const uint64_t ratio = attention.compress_ratio;
   const std::optional<Indexer>& indexer = attention.indexer;
   const uint64_t key_ratio = indexer ? std::max<uint64_t>(indexer->tokens_per_key, 1) : 1;
-  if (!is_known_ratio(ratio) || !is_known_ratio(key_ratio)) return unknown_ratio();
+  if (!is_known_ratio(ratio) || !is_known_ratio(key_ratio)) return false;
   const auto entries_page = [&](uint64_t entry_bytes, uint64_t tokens_per_entry) {
     return VllmKvSpec{VllmKvKind::full, kBlockTokens,
                       aligned(CheckedU64(entry_bytes) * (kBlockTokens / tokens_per_entry)), 0};
@@ -179,18 +173,18 @@ Result<void> add_compressed_layer(std::vector<VllmKvLayers>& list,
                {VllmKvKind::sliding, kWindowBlockTokens, aligned(kWindowBlockTokens * kEntryBytes),
                 attention.window_tokens},
                stage);
-  return {};
+  return true;
 }
 
-Result<void> group_compressed(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
+bool group_compressed(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
   std::vector<Family> families = families_of(list);
-  if (families.front().spec.kind != VllmKvKind::full) return unequal_pages(0, 0);
+  if (families.front().spec.kind != VllmKvKind::full) return false;
   const Buckets& full = families.front().buckets;
   uint64_t tuple_bytes = 0;
   for (const Bucket& bucket : full)
     tuple_bytes += bucket.page_bytes;
   for (size_t i = 1; i < families.size(); ++i) {
-    if (auto padded = pad_pages(families[i], full); !padded) return padded;
+    if (!pad_pages(families[i], full)) return false;
   }
   const uint64_t size = tuples_per_group(families);
   for (const Family& family : families) {
@@ -211,7 +205,7 @@ Result<void> group_compressed(const std::vector<VllmKvLayers>& list, VllmKvPlan&
     plan.stage_block_bytes[stage] = tuples * tuple_bytes;
   }
   plan.model_block_bytes = all * tuple_bytes;
-  return {};
+  return true;
 }
 
 }  // namespace vramgauge

@@ -18,8 +18,15 @@ constexpr uint64_t kStateChunkTokens = 256;
 /// cached as such.
 constexpr uint64_t kExpandedHeadElements = 256;
 
-tl::unexpected<Diagnostics> overflow() {
-  return fail(ErrorCode::value_overflow, {}, {{"what", std::string_view("the KV cache")}});
+Diagnostics too_large() {
+  return {{ErrorCode::value_overflow, {}, {{"what", std::string_view("the KV cache")}}}};
+}
+
+/// As the engine itself refuses a model.
+Diagnostics unsupported(std::string_view reason) {
+  return {{ErrorCode::model_unsupported,
+           {},
+           {{"what", std::string_view("vLLM's KV cache")}, {"reason", reason}}}};
 }
 
 /// A mixer whose convolution also keeps the tokens of a draft, as vLLM's states do
@@ -39,72 +46,80 @@ class Collector {
     block_tokens_ = settings.block_tokens == 0 ? kVllmBlockTokens : settings.block_tokens;
   }
 
-  Result<void> collect() {
+  bool collect() {
     const auto counts = stage_layer_counts(spec_.layers.size(), plan_);
-    if (!counts) return fail(counts.error());
+    if (!counts) return refuse(counts.error());
     size_t layer = 0;
     for (uint64_t stage = 0; stage < counts->size(); ++stage) {
       for (uint64_t i = 0; i < (*counts)[index_of(stage)]; ++i) {
-        if (auto added = add(spec_.layers[layer++], stage); !added) return added;
+        if (!add(spec_.layers[layer++], stage)) return false;
       }
     }
     if (settings_.loads_draft_layers) {
       for (const Layer& draft : spec_.mtp_layers) {
-        if (auto added = add(draft, plan_.pipeline_stages - 1); !added) return added;
+        if (!add(draft, plan_.pipeline_stages - 1)) return false;
       }
     }
-    return {};
+    return true;
   }
 
   /// Raises the attention block until it holds a state, and pads states to its size
   /// (platforms/interface.py, _align_hybrid_block_size).
-  Result<void> align_states() {
+  bool align_states() {
     const uint64_t token_bytes = attention_token_bytes();
     uint64_t state_bytes = 0;
     for (const VllmKvLayers& layers : layers_) {
       if (layers.spec.kind == VllmKvKind::state)
         state_bytes = std::max(state_bytes, layers.spec.page_bytes);
     }
-    if (state_bytes == 0 || token_bytes == 0) return {};
+    if (state_bytes == 0 || token_bytes == 0) return true;
     const uint64_t step = settings_.state_mode == VllmStateMode::all
                               ? kStateChunkTokens
                               : std::max(kKernelBlockTokens, block_tokens_);
     const CheckedU64 needed = round_up(ceil_div(state_bytes, token_bytes), step);
-    if (!needed.valid()) return overflow();
+    if (!needed.valid()) return refuse(too_large());
     if (needed.value_or(0) > block_tokens_) raised_ = needed.value_or(0);
     const uint64_t block = std::max(block_tokens_, raised_);
     const CheckedU64 page = CheckedU64(block) * token_bytes;
-    if (!page.valid()) return overflow();
+    if (!page.valid()) return refuse(too_large());
     for (VllmKvLayers& layers : layers_) {
       if (layers.spec.kind == VllmKvKind::state) {
         layers.spec.page_bytes = page.value_or(0);
         if (settings_.state_mode != VllmStateMode::none) layers.spec.block_tokens = block;
       } else {
         const CheckedU64 own = CheckedU64(layers.spec.page_bytes) / block_tokens_ * block;
-        if (!own.valid()) return overflow();
+        if (!own.valid()) return refuse(too_large());
         layers.spec.page_bytes = own.value_or(0);
         layers.spec.block_tokens = block;
       }
     }
-    return {};
+    return true;
   }
 
   std::vector<VllmKvLayers>& layers() { return layers_; }
+  /// Why something could not be collected.
+  Diagnostics& errors() { return errors_; }
   uint64_t raised_block_tokens() const { return raised_; }
   bool is_compressed() const { return is_compressed_; }
 
  private:
-  Result<void> add(const Layer& layer, uint64_t stage) {
-    for (const Mixer& mixer : layer.mixers) {
-      if (auto added = add(mixer, stage); !added) return added;
-    }
-    return {};
+  bool refuse(Diagnostics errors) {
+    errors_ = std::move(errors);
+    return false;
   }
 
-  Result<void> add(const Mixer& mixer, uint64_t stage) {
+  bool add(const Layer& layer, uint64_t stage) {
+    for (const Mixer& mixer : layer.mixers) {
+      if (!add(mixer, stage)) return false;
+    }
+    return true;
+  }
+
+  bool add(const Mixer& mixer, uint64_t stage) {
     if (const auto* compressed = std::get_if<CompressedAttention>(&mixer)) {
       is_compressed_ = true;
-      return add_compressed_layer(layers_, *compressed, stage);
+      return add_compressed_layer(layers_, *compressed, stage) ||
+             refuse(unsupported("it compresses 4 or 128 tokens, no other number"));
     }
     const auto* latent = std::get_if<LatentAttention>(&mixer);
     if (latent != nullptr && rules_.expands_latents) return add_expanded(*latent, stage);
@@ -112,26 +127,26 @@ class Collector {
         spec_,
         settings_.draft_tokens == 0 ? mixer : with_draft_tokens(mixer, settings_.draft_tokens),
         settings_.cache_type, settings_.cache_type, plan_.tensor_ranks, settings_.state_precision);
-    if (!segments) return fail(segments.error());
+    if (!segments) return refuse(segments.error());
     for (const CacheSegment& segment : *segments) {
-      if (auto added = add_segment(segment, stage); !added) return added;
+      if (!add_segment(segment, stage)) return false;
     }
-    return {};
+    return true;
   }
 
-  Result<void> add_expanded(const LatentAttention& latent, uint64_t stage) {
+  bool add_expanded(const LatentAttention& latent, uint64_t stage) {
     const auto row = row_bytes(settings_.cache_type, kExpandedHeadElements, "/cache_type_k");
-    if (!row) return fail(row.error());
+    if (!row) return refuse(row.error());
     const CheckedU64 heads = ceil_div(latent.num_heads, plan_.tensor_ranks);
     return add_tokens(VllmKvKind::full, heads * uint64_t{2} * *row, 0, stage);
   }
 
-  Result<void> add_segment(const CacheSegment& segment, uint64_t stage) {
+  bool add_segment(const CacheSegment& segment, uint64_t stage) {
     switch (segment.kind) {
       case CacheKind::state: {
-        if (segment.fixed_bytes == 0) return {};
+        if (segment.fixed_bytes == 0) return true;
         add_kv_layer(layers_, {VllmKvKind::state, 0, segment.fixed_bytes, 0}, stage);
-        return {};
+        return true;
       }
       case CacheKind::cross: {
         const CheckedU64 token_bytes =
@@ -158,12 +173,12 @@ class Collector {
     return CheckedU64(segment.entry_bytes) * padded / segment.k_elements;
   }
 
-  Result<void> add_tokens(VllmKvKind kind, CheckedU64 token_bytes, uint64_t span, uint64_t stage) {
+  bool add_tokens(VllmKvKind kind, CheckedU64 token_bytes, uint64_t span, uint64_t stage) {
     const CheckedU64 page = token_bytes * block_tokens_;
-    if (!page.valid()) return overflow();
+    if (!page.valid()) return refuse(too_large());
     if (kind == VllmKvKind::full) span = 0;
     add_kv_layer(layers_, {kind, block_tokens_, page.value_or(0), span}, stage);
-    return {};
+    return true;
   }
 
   uint64_t attention_token_bytes() const {
@@ -178,6 +193,7 @@ class Collector {
   const VllmKvSettings& settings_;
   const VllmKvRules& rules_;
   std::vector<VllmKvLayers> layers_;
+  Diagnostics errors_;
   uint64_t block_tokens_ = 0;
   uint64_t raised_ = 0;
   bool is_compressed_ = false;
@@ -217,13 +233,14 @@ void group_uniform(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
 }
 
 /// Raises the blocks of smaller pages until all are equal (unify_kv_cache_spec_page_size).
-Result<uint64_t> unify_pages(std::vector<VllmKvLayers>& list) {
+/// Returns the common size; 0 = they cannot be made equal.
+uint64_t unify_pages(std::vector<VllmKvLayers>& list) {
   uint64_t largest = 0;
   for (const VllmKvLayers& layers : list)
     largest = std::max(largest, layers.spec.page_bytes);
   for (VllmKvLayers& layers : list) {
     const uint64_t page = layers.spec.page_bytes;
-    if (page == 0 || largest % page != 0) return unequal_pages(page, largest);
+    if (page == 0 || largest % page != 0) return 0;
     layers.spec.block_tokens *= largest / page;
     layers.spec.page_bytes = largest;
   }
@@ -244,9 +261,9 @@ uint64_t layers_per_group(const std::vector<VllmKvLayers>& list) {
 
 /// Splits each kind of layer into groups of one size; a group takes every n-th layer, so that
 /// stages hold alike parts of it.
-Result<void> group_by_kind(std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
-  const auto page = unify_pages(list);
-  if (!page) return fail(page.error());
+bool group_by_kind(std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
+  const uint64_t page = unify_pages(list);
+  if (page == 0) return false;
   const uint64_t size = layers_per_group(list);
   std::vector<uint64_t> fullest(plan.stage_block_bytes.size());
   uint64_t largest_group = 0;
@@ -267,9 +284,9 @@ Result<void> group_by_kind(std::vector<VllmKvLayers>& list, VllmKvPlan& plan) {
     }
   }
   for (size_t stage = 0; stage < fullest.size(); ++stage)
-    plan.stage_block_bytes[stage] = *page * fullest[stage];
-  plan.model_block_bytes = *page * largest_group;
-  return {};
+    plan.stage_block_bytes[stage] = page * fullest[stage];
+  plan.model_block_bytes = page * largest_group;
+  return true;
 }
 
 /// Blocks of one group for a request of `tokens` (max_memory_usage_bytes of each spec).
@@ -335,7 +352,7 @@ class Sizer {
     if (!checked_stage) return pool_of_nothing(pool);
     if (pool.refusal == VllmRefusal::none) checked_stage = fullest_stage();
     const auto needed = bytes_of(per_request * checked_block(*checked_stage));
-    if (!needed) return overflow();
+    if (!needed) return fail(too_large());
     pool.needed = *needed;
     pool.max_len = longest_request(len);
     add_lines(pool, len);
@@ -399,13 +416,6 @@ class Sizer {
 
 }  // namespace
 
-tl::unexpected<Diagnostics> unequal_pages(uint64_t page_bytes, uint64_t largest_bytes) {
-  return fail(ErrorCode::model_unsupported, {},
-              {{"what", std::string_view("vLLM's KV cache")},
-               {"reason", "pages of " + std::to_string(page_bytes) + " and " +
-                              std::to_string(largest_bytes) + " bytes cannot be made equal"}});
-}
-
 void add_kv_layer(std::vector<VllmKvLayers>& list, const VllmKvSpec& spec, uint64_t stage) {
   const auto equal = std::find_if(list.begin(), list.end(), [&spec](const VllmKvLayers& layers) {
     return layers.spec == spec;
@@ -434,28 +444,28 @@ CheckedU64 vllm_steady_blocks_per_request(const VllmKvPlan& plan, uint64_t token
 Result<VllmKvPlan> vllm_kv_plan(const ModelSpec& spec, const ParallelPlan& plan,
                                 const VllmKvSettings& settings, const VllmKvRules& rules) {
   Collector collector(spec, plan, settings, rules);
-  if (auto collected = collector.collect(); !collected) return fail(collected.error());
+  if (!collector.collect()) return fail(std::move(collector.errors()));
   VllmKvPlan out;
   out.settings = settings;
   out.rules = rules;
   out.stage_block_bytes.resize(index_of(plan.pipeline_stages));
   std::vector<VllmKvLayers>& layers = collector.layers();
   if (layers.empty()) return out;
-  if (!are_countable(layers)) return overflow();
-  Result<void> grouped;
+  if (!are_countable(layers)) return fail(too_large());
+  bool is_grouped = true;
   if (collector.is_compressed()) {
-    grouped = group_compressed(layers, out);
+    is_grouped = group_compressed(layers, out);
   } else {
-    if (auto aligned = collector.align_states(); !aligned) return fail(aligned.error());
+    if (!collector.align_states()) return fail(std::move(collector.errors()));
     out.raised_block_tokens = collector.raised_block_tokens();
-    if (!are_countable(layers)) return overflow();
+    if (!are_countable(layers)) return fail(too_large());
     if (is_uniform(layers)) {
       group_uniform(layers, out);
     } else {
-      grouped = group_by_kind(layers, out);
+      is_grouped = group_by_kind(layers, out);
     }
   }
-  if (!grouped) return fail(grouped.error());
+  if (!is_grouped) return fail(unsupported("the pages of its layers cannot be made equal"));
   return out;
 }
 

@@ -29,15 +29,13 @@ struct VllmKvLayers {
 void add_kv_layer(std::vector<VllmKvLayers>& list, const VllmKvSpec& spec, uint64_t stage);
 
 /// Caches of DeepSeek-V4's layers, whose pages have sizes and block lengths of their own
-/// (vllm/models/deepseek_v4 and SlidingWindowMLASpec of 0.22). Errors: model.unsupported.
-Result<void> add_compressed_layer(std::vector<VllmKvLayers>& list,
-                                  const CompressedAttention& attention, uint64_t stage);
+/// (vllm/models/deepseek_v4 and SlidingWindowMLASpec of 0.22). False for a ratio that the engine
+/// does not know.
+bool add_compressed_layer(std::vector<VllmKvLayers>& list, const CompressedAttention& attention,
+                          uint64_t stage);
 
 /// Groups those caches by tuples of layers with a common page
-/// (_get_kv_cache_groups_uniform_groups). Errors: model.unsupported.
-Result<void> group_compressed(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan);
-
-/// The refusal of caches whose pages cannot be made equal.
-tl::unexpected<Diagnostics> unequal_pages(uint64_t page_bytes, uint64_t largest_bytes);
+/// (_get_kv_cache_groups_uniform_groups). False when a page is larger than those of full attention.
+bool group_compressed(const std::vector<VllmKvLayers>& list, VllmKvPlan& plan);
 
 }  // namespace vramgauge
