@@ -45,7 +45,7 @@ GenericModel model_of(const Resolved& resolved) {
 
 }  // namespace
 
-Result<Breakdown> estimate_with_generic(const Resolved& resolved, const std::string& path) {
+Result<EngineAnswer> estimate_with_generic(const Resolved& resolved, const std::string& path) {
   const auto constants = generic_constants(*resolved.engine, resolved.scenario);
   if (!constants) return fail(constants.error());
   const GenericModel model = model_of(resolved);
@@ -54,7 +54,7 @@ Result<Breakdown> estimate_with_generic(const Resolved& resolved, const std::str
   breakdown->answers =
       generic_answers(resolved.scenario, model, *constants, breakdown->devices.front().usable);
   explain(*breakdown, resolved, model, *constants);
-  return breakdown;
+  return EngineAnswer{std::move(*breakdown), {}};
 }
 
 }  // namespace vramgauge::api

@@ -11,6 +11,6 @@ namespace vramgauge::api {
 
 /// Memory per device with its arithmetic, the verdict and the inverse answers. Errors carry
 /// pointers below `path`.
-Result<Breakdown> estimate_with_generic(const Resolved& resolved, const std::string& path);
+Result<EngineAnswer> estimate_with_generic(const Resolved& resolved, const std::string& path);
 
 }  // namespace vramgauge::api

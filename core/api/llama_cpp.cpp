@@ -172,7 +172,7 @@ std::optional<Bytes> gib(const Decimal& value) {
 
 }  // namespace
 
-Result<Breakdown> estimate_with_llama_cpp(const Resolved& resolved, const std::string& path) {
+Result<LlamaCppQuestion> llama_cpp_question(const Resolved& resolved, const std::string& path) {
   const auto located = [&path](Diagnostics errors) { return fail(below(path, std::move(errors))); };
   const Scenario& scenario = resolved.scenario;
   auto profile = profile_of(resolved);
@@ -187,12 +187,20 @@ Result<Breakdown> estimate_with_llama_cpp(const Resolved& resolved, const std::s
   LlamaCppExtras extras;
   extras.projector = gib(scenario.projector_gib).value_or(Bytes());
   extras.lora = gib(scenario.lora_gib).value_or(Bytes());
-  auto estimate = estimate_llama_cpp(*model, *options, machine, extras, profile->constants);
-  if (!estimate) return located(std::move(estimate.error()));
-  explain_llama_cpp(*estimate, *model, profile->source);
+  return LlamaCppQuestion{std::move(*model), std::move(*options), std::move(machine),
+                          std::move(extras), std::move(*profile)};
+}
+
+Result<EngineAnswer> estimate_with_llama_cpp(const Resolved& resolved, const std::string& path) {
+  auto question = llama_cpp_question(resolved, path);
+  if (!question) return fail(std::move(question.error()));
+  const auto& [model, options, machine, extras, profile] = *question;
+  auto estimate = estimate_llama_cpp(model, options, machine, extras, profile.constants);
+  if (!estimate) return fail(below(path, std::move(estimate.error())));
+  explain_llama_cpp(*estimate, model, profile.source);
   estimate->breakdown.answers =
-      llama_cpp_answers(*model, *options, machine, extras, profile->constants);
-  return std::move(estimate->breakdown);
+      llama_cpp_answers(model, options, machine, extras, profile.constants);
+  return EngineAnswer{std::move(estimate->breakdown), below(path, std::move(estimate->notes))};
 }
 
 }  // namespace vramgauge::api

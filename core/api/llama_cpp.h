@@ -10,8 +10,20 @@ namespace vramgauge::api {
 /// Id of the engine in the catalogue.
 inline constexpr std::string_view kLlamaCpp = "llama_cpp";
 
+/// A scenario in the engine's own terms.
+struct LlamaCppQuestion {
+  LlamaCppModel model;
+  LlamaCppOptions options;
+  LlamaCppMachine machine;
+  LlamaCppExtras extras;
+  LlamaCppProfile profile;
+};
+
+/// Errors carry pointers below `path`.
+Result<LlamaCppQuestion> llama_cpp_question(const Resolved& resolved, const std::string& path);
+
 /// Memory per GPU and of the host, the verdict and the inverse answers. Errors carry pointers below
 /// `path`.
-Result<Breakdown> estimate_with_llama_cpp(const Resolved& resolved, const std::string& path);
+Result<EngineAnswer> estimate_with_llama_cpp(const Resolved& resolved, const std::string& path);
 
 }  // namespace vramgauge::api

@@ -7,6 +7,7 @@
 #include "import/catalogue.h"
 #include "model/cache_layout.h"
 #include "model/weight_formats.h"
+#include "specs/breakdown.h"
 #include "specs/hardware.h"
 #include "specs/scenario.h"
 
@@ -24,6 +25,13 @@ struct Resolved {
   const json::Value* engine = nullptr;
   /// About the model, its weights and its cache.
   Diagnostics warnings;
+};
+
+/// What an engine makes of it.
+struct EngineAnswer {
+  Breakdown breakdown;
+  /// What is worth knowing about the estimate.
+  Diagnostics notes;
 };
 
 /// Looks up and checks every name; collects the errors of all fields.

@@ -123,17 +123,18 @@ Answer Session::State::estimate(const Scenario& asked) {
   if (!resolved) return fail(std::move(resolved.error()));
   const Scenario& scenario = resolved->scenario;
   const LoadedModel& loaded = *resolved->model;
-  Result<Breakdown> breakdown = scenario.engine == kLlamaCpp
+  Result<EngineAnswer> answer = scenario.engine == kLlamaCpp
                                     ? estimate_with_llama_cpp(*resolved, "/scenario")
                                     : estimate_with_generic(*resolved, "/scenario");
-  if (!breakdown) return fail(std::move(breakdown.error()));
+  if (!answer) return fail(std::move(answer.error()));
   Diagnostics warnings = std::move(resolved->warnings);
+  warnings.insert(warnings.end(), answer->notes.begin(), answer->notes.end());
   if (loaded.spec.max_context_tokens != 0 &&
       scenario.context_tokens > loaded.spec.max_context_tokens) {
     warn(warnings, ErrorCode::engine_context_beyond_model, "/scenario/context_tokens",
          {{"context", scenario.context_tokens}, {"max", loaded.spec.max_context_tokens}});
   }
-  return {write_estimate(scenario, loaded, *resolved, *breakdown), std::move(warnings)};
+  return {write_estimate(scenario, loaded, *resolved, answer->breakdown), std::move(warnings)};
 }
 
 Answer Session::State::link_encode(const json::Value& request) {
