@@ -6,20 +6,24 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { module_dir } from "../wasm/shipped_module.mjs";
 
-// The reader, which no first visit loads, is over its budget since it reads files: said, not hidden.
-const over_budget = { vramgauge: false, vramgauge_reader: "core/api/README.md says what is to go" };
+// The reader is loaded when a file or a foreign configuration is read, by no first visit: it may be
+// larger, and has a bound of its own.
+const budgets = {
+  vramgauge: { raw_bytes: 450_000, packed_bytes: 170_000 },
+  vramgauge_reader: { raw_bytes: 500_000, packed_bytes: 205_000 },
+};
 
-for (const [name, todo] of Object.entries(over_budget)) {
+for (const [name, { raw_bytes, packed_bytes }] of Object.entries(budgets)) {
   const wasm = readFileSync(path.join(module_dir, `${name}.wasm`));
 
-  test(`${name}.wasm is at most 450 kB`, { todo }, (context) => {
+  test(`${name}.wasm is at most ${raw_bytes / 1000} kB`, (context) => {
     context.diagnostic(`${wasm.length} bytes`);
-    assert.ok(wasm.length <= 450_000, `${wasm.length} bytes`);
+    assert.ok(wasm.length <= raw_bytes, `${wasm.length} bytes`);
   });
 
-  test(`${name}.wasm is at most 170 kB gzipped`, { todo }, (context) => {
+  test(`${name}.wasm is at most ${packed_bytes / 1000} kB gzipped`, (context) => {
     const packed = gzipSync(wasm, { level: 9 }).length;
     context.diagnostic(`${packed} bytes`);
-    assert.ok(packed <= 170_000, `${packed} bytes`);
+    assert.ok(packed <= packed_bytes, `${packed} bytes`);
   });
 }
