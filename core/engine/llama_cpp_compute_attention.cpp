@@ -250,6 +250,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::attention(const Attention& mixer, Tensor x)
     if (!keys_first) make_k();
     store_cached(shape, inputs, k, v, mixer.fused_qkv && !rotates_v(shape));
   }
+  if (drops_attention()) return q;
   return attend_cached(shape, inputs, q,
                        mixer.has_sinks && has_host_weights_ ? weight("attn_sinks") : Weight{});
 }

@@ -238,9 +238,11 @@ LlamaCppGraph::Tensor LlamaCppGraph::layer(bool is_last, Tensor x) {
   }
   if (is(Rules::kGemma3n) && !spec.mixers.empty()) return gemma3n_layer(spec, x);
   if (spec.mixers.size() == 2) return double_layer(spec, is_last, x);
+  if (spec.mixers.empty() && std::holds_alternative<std::monostate>(spec.ffn)) return x;
   if (spec.mixers.empty()) return lone_ffn(spec.ffn, is_last, x);
   const Mixer& mixer = spec.mixers.front();
   begin_mixer(mixer, x);
+  if (drops_attention()) return x;
   if (!std::holds_alternative<MoeFfn>(spec.ffn)) recall_ahead();
   if (selects) rows_ = outputs_;
   const uint64_t elements = product(rows_, hidden_);
@@ -313,6 +315,11 @@ LlamaCppGraph::Tensor LlamaCppGraph::double_layer(const Layer& spec, bool is_las
   }
   const Tensor fed = feed_forward(spec.ffn, norm("ffn_norm", middle, hidden_, rows_));
   return add(elements, GraphNode::kInPlace, {fed, middle});
+}
+
+bool LlamaCppGraph::drops_attention() const {
+  return is(LlamaCppGraphRules::kDropsLoneAttention) &&
+         std::holds_alternative<std::monostate>(model_.spec.layers[layer_index_].ffn);
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::norm_input(Tensor x) {

@@ -79,6 +79,8 @@ struct LlamaCppGraphRules {
   static constexpr uint32_t kSkipsFourthRope = 1U << 27;
   /// Queries and keys are normalised behind the rotary embedding.
   static constexpr uint32_t kNormsAfterRope = 1U << 28;
+  /// Attention without a feed-forward part: keys and values are stored, nothing reads the queries.
+  static constexpr uint32_t kDropsLoneAttention = 1U << 29;
   /// Queries of layers without rotary embedding are scaled by position.
   static constexpr uint32_t kScalesQueries = 1U << 17;
 };
@@ -244,6 +246,7 @@ class LlamaCppGraph {
   Tensor rwkv_layer(const Rwkv& mixer, const Ffn& ffn, bool is_last, Tensor x);
   /// The norm in front of a mixer, computed when it is first read.
   Tensor norm_input(Tensor x);
+  bool drops_attention() const;
   void begin_mixer(const Mixer& mixer, Tensor x);
   Tensor finish_mixer(const Mixer& mixer);
   Tensor cache_tensor(uint64_t cells, GgmlType type, uint64_t elements);

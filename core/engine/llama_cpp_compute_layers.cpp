@@ -95,8 +95,10 @@ std::vector<uint32_t> llama_cpp_compute_layers(const LlamaCppModel& model,
                                                bool attends_on_host) {
   std::vector<uint32_t> layers;
   layers.reserve(16);
-  const bool piles_up = placement.is_pipelined && attends_on_host;
-  if (model.is_sparse || model.architecture == "rwkv7" || piles_up) {
+  // Some architectures have tensors that are never freed.
+  const bool piles_up = (placement.is_pipelined && attends_on_host) ||
+                        model.architecture == "rwkv7" || model.architecture == "deci";
+  if (model.is_sparse || piles_up) {
     for (uint32_t i = 0; i < model.num_layers; ++i)
       layers.push_back(i);
     return layers;
