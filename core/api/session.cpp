@@ -6,6 +6,7 @@
 #include "api/import_text.h"
 #include "api/link.h"
 #include "api/llama_cpp.h"
+#include "api/llama_cpp_fit.h"
 #include "api/resolve.h"
 #include "api/write.h"
 #include "model/parameters.h"
@@ -187,6 +188,7 @@ Answer Session::State::dispatch(std::string_view method, const json::Value& requ
   if (method == "catalogue") return list(request);
   if (method == "model") return model(request);
   if (method == "estimate") return estimate(request);
+  if (method == "fit") return fit(catalogue, models, request);
   if (method == "concurrency") return concurrency(request);
   return fail(ErrorCode::api_unknown_method, "", {{"method", method.substr(0, 80)}});
 }

@@ -186,6 +186,16 @@ int run_estimate(const ScenarioSource& source, bool as_json) {
                 estimate_text);
 }
 
+int run_fit(const ScenarioSource& source, const std::string& launcher, bool as_json) {
+  Program program;
+  int exit_code = kDone;
+  std::optional<json::Value> scenario = read_scenario(program, source, exit_code);
+  if (!scenario) return exit_code;
+  json::Value request = request_with("scenario", std::move(*scenario));
+  request.set("launcher", json::Value::string(launcher));
+  return finish(program.call("fit", request), as_json, fit_text);
+}
+
 int run_link(const ScenarioSource& source, bool decode) {
   Program program;
   int exit_code = kDone;

@@ -26,6 +26,8 @@ struct ScenarioSource {
 };
 
 int run_estimate(const ScenarioSource& source, bool as_json);
+/// What llama.cpp, or the launcher that is named, chooses where the scenario names nothing.
+int run_fit(const ScenarioSource& source, const std::string& launcher, bool as_json);
 int run_link(const ScenarioSource& source, bool decode);
 int run_catalogue(const std::string& kind, const std::string& query, const std::string& limit,
                   bool as_json);

@@ -60,6 +60,14 @@ int main(int argc, char** argv) {
   estimate->add_flag("--json", as_json, "the facade's answer as JSON");
   estimate->callback([&] { exit_code = tools::run_estimate(source, as_json); });
 
+  std::string launcher;
+  CLI::App* fit = app.add_subcommand(
+      "fit", "what llama.cpp chooses by itself: context, layers, experts that are not given");
+  add_scenario_options(*fit, source);
+  fit->add_option("--launcher", launcher, "ollama or lm_studio, which start it in their own way");
+  fit->add_flag("--json", as_json, "the facade's answer as JSON");
+  fit->callback([&] { exit_code = tools::run_fit(source, launcher, as_json); });
+
   bool decode = false;
   CLI::App* link = app.add_subcommand("link", "the link of a scenario");
   add_scenario_options(*link, source);

@@ -129,6 +129,22 @@ std::string estimate_text(const json::Value& result) {
   return out + answers_text(result);
 }
 
+std::string fit_text(const json::Value& result) {
+  const std::string outcome = text(member(result, "outcome"));
+  std::string out = "What would have to change is fixed";
+  if (outcome == "unchanged") out = "Everything fits as it is";
+  if (outcome == "less_context") out = "The context is shortened";
+  if (outcome == "placed") out = "Layers are divided between GPUs and host memory";
+  out += fmt::format("; the verdict is {}\n", text(member(result, "verdict")));
+  const auto count = [&result](const char* key) { return grouped(number(member(result, key))); };
+  out += fmt::format("  context         {} tokens, {} requests\n", count("context_tokens"),
+                     count("num_requests"));
+  out += fmt::format("  layers on GPUs  {} of {}, {} of them in part\n", count("gpu_layers"),
+                     count("num_layers"), count("partial_layers"));
+  out += fmt::format("  as a scenario   {}\n", json::write(member(result, "scenario_patch")));
+  return out + fmt::format("  source          {}\n", text(member(result, "source")));
+}
+
 std::string model_text(const json::Value& result) {
   const json::Value& parameters = member(result, "parameters");
   std::string out = fmt::format(

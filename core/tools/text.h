@@ -12,6 +12,8 @@ std::string gib_text(double bytes);
 
 /// The breakdown of an estimate's result.
 std::string estimate_text(const json::Value& result);
+/// What was chosen for a scenario.
+std::string fit_text(const json::Value& result);
 /// The summary of a model or import result.
 std::string model_text(const json::Value& result);
 /// A list of catalogue entries.

@@ -70,3 +70,16 @@ test("what cannot be answered ends with 3, wrong usage with 64", () => {
   for (const args of [[], ["estimate", "--no-such-flag"], ["import", path.join(folder, "missing")], ["catalog"]])
     assert.equal(run(args).status, 64, args.join(" "));
 });
+
+test("fit says what is chosen, and its patch is a scenario that fits", () => {
+  const flags = ["--model", "llama 3.1 8b instruct", "--weight-format", "Q8_0", "--gpu", "custom", "--gpu-memory-gib", "8"];
+  const { status, stdout, stderr } = run(["fit", ...flags]);
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /^Layers are divided between GPUs and host memory; the verdict is (fits|tight)\n {2}context {9}4,096 tokens, 4 requests/);
+  const { result } = JSON.parse(run(["fit", "--json", ...flags]).stdout);
+  const scenario = { model: "llama 3.1 8b instruct", weight_format: "Q8_0", gpu: "custom", gpu_memory_gib: 8, ...result.scenario_patch };
+  const estimate = JSON.parse(run(["estimate", "--json", "--scenario", "-"], JSON.stringify(scenario)).stdout);
+  assert.equal(estimate.result.verdict.state, result.verdict);
+  const ollama = JSON.parse(run(["fit", "--json", "--launcher", "ollama", ...flags]).stdout);
+  assert.equal(ollama.result.num_requests, 1);
+});
