@@ -64,8 +64,9 @@ void read_gptq_exceptions(Reading& reading, uint64_t group_size) {
     Reading exception{inner, reading.config};
     const bool has_group = inner.raw("group_size") != nullptr;
     QuantRule rule;
-    rule.scheme = gptq(inner.u64("bits", kBits).value_or(reading.config.rules.back().scheme.bits),
-                       has_group ? read_group_size(exception) : group_size);
+    rule.scheme = reading.config.rules.back().scheme;
+    rule.scheme.bits = inner.u64("bits", kBits).value_or(rule.scheme.bits);
+    rule.scheme.group_size = has_group ? read_group_size(exception) : group_size;
     reading.add_name(rule.targets, pattern, Style::expression, path);
     reading.config.rules.insert(reading.config.rules.begin(), std::move(rule));
   }
@@ -102,7 +103,10 @@ void read_gptq(Reading& reading) {
     reading.unknown("gptq stored as " + format, "checkpoint_format");
   }
   const uint64_t group_size = read_group_size(reading);
-  add_linear_rule(reading.config, gptq(read_bits(reading, "bits"), group_size));
+  QuantScheme scheme = gptq(read_bits(reading, "bits"), group_size);
+  scheme.is_act_ordered = reading.reader.boolean("desc_act").value_or(false);
+  scheme.is_symmetric = reading.reader.boolean("sym").value_or(true);
+  add_linear_rule(reading.config, scheme);
   reading.config.takes_head = reading.reader.boolean("lm_head").value_or(false);
   reading.read_names(reading.config.ignored, "modules_to_not_convert");
   read_gptq_modules(reading);
@@ -133,6 +137,7 @@ void read_auto_round(Reading& reading) {
     return reading.unknown("auto-round stored as " + packing, "packing_format");
   }
   QuantScheme scheme = gptq(read_bits(reading, "bits"), read_group_size(reading));
+  scheme.is_symmetric = !is_awq && reading.reader.boolean("sym").value_or(true);
   if (is_awq) scheme.kind = Kind::awq;
   add_linear_rule(reading.config, scheme);
   const json::Value* layers = reading.reader.object("extra_config");

@@ -82,6 +82,7 @@ std::optional<QuantScheme> scheme_of(const WeightArgs& args) {
   scheme.group_size = *span == Span::group ? args.group_size : 0;
   scheme.has_zeros = !args.is_symmetric;
   scheme.has_group_index = args.has_order;
+  scheme.is_act_ordered = args.has_order;
   scheme.has_input_scale = args.has_input_scale;
   if (*span == Span::block) {
     scheme.block_rows = args.block.front();

@@ -110,6 +110,18 @@ TEST(QuantizationConfig, Gptq) {
 }
 
 /// One group per row: scales and zeros once per output.
+// vLLM keeps the group index of reordered activations, and no zeros of symmetric weights.
+TEST(QuantizationConfig, GptqOrderAndSymmetry) {
+  const auto scheme_of = [](const std::string& keys) {
+    const auto config = read(R"({"quant_method":"gptq","bits":4,"group_size":128)" + keys + "}");
+    return config.value().value().rules.front().scheme;
+  };
+  EXPECT_FALSE(scheme_of("").is_act_ordered);
+  EXPECT_TRUE(scheme_of("").is_symmetric);
+  EXPECT_TRUE(scheme_of(R"(,"desc_act":true)").is_act_ordered);
+  EXPECT_FALSE(scheme_of(R"(,"sym":false)").is_symmetric);
+}
+
 TEST(QuantizationConfig, GptqWholeRow) {
   const auto row_bytes = [](uint64_t rows, uint64_t cols) {
     return rows * cols / 2 + rows * 5 / 2 + cols * 4;
