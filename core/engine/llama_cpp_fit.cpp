@@ -5,80 +5,13 @@
 #include <string>
 #include <utility>
 
-#include "units/index.h"
+#include "engine/llama_cpp_fit_trials.h"
 
 namespace vramgauge {
 namespace {
 
 constexpr uint64_t kContextStep = 256;
 constexpr uint64_t kHost = LlamaCppOverride::kHost;
-
-/// Memory by GPU (of the host where there is none), and weights on all of them.
-struct Usage {
-  std::vector<int64_t> bytes;
-  int64_t weights = 0;
-
-  int64_t sum() const { return std::accumulate(bytes.begin(), bytes.end(), int64_t{0}); }
-};
-
-int64_t signed_bytes(CheckedU64 bytes) {
-  return static_cast<int64_t>(std::min(bytes.value_or(kMaxApiBytes), kMaxApiBytes));
-}
-
-int64_t bytes_of_term(const DeviceBreakdown& device, TermId id) {
-  for (const Term& term : device.terms) {
-    if (term.id == id) return static_cast<int64_t>(term.bytes.count());
-  }
-  return 0;
-}
-
-/// What the engine counts in host memory: neither repacked weights nor output rows.
-int64_t counted_host_bytes(const LlamaCppEstimate& estimate) {
-  const LlamaCppStored& stored = estimate.stored;
-  CheckedU64 sum = stored.weights.cpu + stored.weights.pinned;
-  for (const LlamaCppBufferBytes* cache :
-       {&stored.kv_full, &stored.kv_windowed, &stored.indexer, &stored.state})
-    sum += cache->cpu + cache->pinned;
-  return signed_bytes(sum + checked(estimate.compute.host.bytes));
-}
-
-/// Estimates in place of the engine's own trials. One that fails is remembered; its usage is zero.
-class Trials {
- public:
-  Trials(const LlamaCppModel& model, const LlamaCppMachine& machine, const LlamaCppExtras& extras,
-         const LlamaCppConstants& constants)
-      : model_(model), machine_(machine), constants_(constants) {
-    counted_.draft = extras.draft;
-    counted_.draft_options = extras.draft_options;
-  }
-
-  Usage usage(const LlamaCppOptions& options) {
-    Usage usage;
-    usage.bytes.assign(std::max<size_t>(1, machine_.gpus.size()), 0);
-    const auto estimate = estimate_llama_cpp(model_, options, machine_, counted_, constants_);
-    if (!estimate) {
-      if (errors_.empty()) errors_ = estimate.error();
-      return usage;
-    }
-    if (machine_.gpus.empty()) usage.bytes[0] = counted_host_bytes(*estimate);
-    for (size_t i = 0; i < machine_.gpus.size(); ++i) {
-      const DeviceBreakdown& gpu = estimate->breakdown.devices[i];
-      usage.bytes[i] =
-          static_cast<int64_t>(gpu.total.bytes.count()) - bytes_of_term(gpu, TermId::runtime);
-      usage.weights += bytes_of_term(gpu, TermId::weights);
-    }
-    return usage;
-  }
-
-  const Diagnostics& errors() const { return errors_; }
-
- private:
-  const LlamaCppModel& model_;
-  const LlamaCppMachine& machine_;
-  const LlamaCppConstants& constants_;
-  LlamaCppExtras counted_;
-  Diagnostics errors_;
-};
 
 /// What a partial layer keeps on its GPU besides its attention.
 enum class Kept { all_but_experts, attention, up, up_and_gate };
@@ -151,8 +84,8 @@ uint64_t false_position(uint64_t delta, int64_t low, int64_t high, int64_t targe
 /// Gives layers to GPUs.
 class Placer {
  public:
-  Placer(Trials& trials, const LlamaCppOptions& options, const std::vector<int64_t>& targets,
-         const LlamaCppModel& model)
+  Placer(LlamaCppTrials& trials, const LlamaCppOptions& options,
+         const std::vector<int64_t>& targets, const LlamaCppModel& model)
       : trials_(trials),
         options_(options),
         targets_(targets),
@@ -306,7 +239,7 @@ class Placer {
     used_ = std::move(used);
   }
 
-  Trials& trials_;
+  LlamaCppTrials& trials_;
   const LlamaCppOptions& options_;
   const std::vector<int64_t>& targets_;
   /// The decoder's layers and the output layer.
@@ -318,7 +251,7 @@ class Placer {
   size_t first_partial_ = 0;
 };
 
-bool meets(const Usage& usage, const std::vector<int64_t>& targets) {
+bool meets(const LlamaCppUsage& usage, const std::vector<int64_t>& targets) {
   return std::equal(usage.bytes.begin(), usage.bytes.end(), targets.begin(),
                     [](int64_t used, int64_t target) { return used <= target; });
 }
@@ -343,19 +276,19 @@ std::vector<int64_t> targets_of(const LlamaCppMachine& machine, const LlamaCppCo
 /// On several GPUs only whole layers, or matrices of a third of one, can be moved: half of one is
 /// thought to be lost on each GPU and once more.
 int64_t expected_waste(const LlamaCppModel& model, const LlamaCppOptions& options,
-                       const Usage& usage) {
+                       const LlamaCppUsage& usage) {
   const auto num_gpus = static_cast<int64_t>(usage.bytes.size());
   if (num_gpus <= 1) return 0;
   const auto num_layers = static_cast<int64_t>(model.layers.size());
   const int64_t divisor =
       options.n_gpu_layers < 0 ? num_layers : std::min(options.n_gpu_layers, num_layers);
   if (divisor == 0) return 0;
-  return (num_gpus + 1) * (usage.weights / divisor) / (has_experts(model) ? 6 : 2);
+  return (num_gpus + 1) * (usage.weights_bytes / divisor) / (has_experts(model) ? 6 : 2);
 }
 
 /// Shortens a free context along a straight line between the shortest and the model's own; true
 /// when that should be enough.
-bool shorten_context(const LlamaCppModel& model, Trials& trials, const Usage& usage,
+bool shorten_context(const LlamaCppModel& model, LlamaCppTrials& trials, const LlamaCppUsage& usage,
                      const std::vector<int64_t>& targets, uint64_t min_tokens,
                      LlamaCppOptions& options) {
   const uint64_t max_tokens = model.spec.max_context_tokens;
@@ -380,11 +313,12 @@ bool is_placement_free(const LlamaCppOptions& options) {
 }
 
 /// Decides; leaves the estimate to be made.
-LlamaCppFit decide(const LlamaCppModel& model, const LlamaCppOptions& options, Trials& trials,
-                   const std::vector<int64_t>& targets, bool has_gpus, uint64_t min_tokens) {
+LlamaCppFit decide(const LlamaCppModel& model, const LlamaCppOptions& options,
+                   LlamaCppTrials& trials, const std::vector<int64_t>& targets, bool has_gpus,
+                   uint64_t min_tokens) {
   LlamaCppFit fit;
   fit.options = options;
-  const Usage usage = trials.usage(options);
+  const LlamaCppUsage usage = trials.usage(options);
   if (meets(usage, targets)) return fit;
   const int64_t room = std::accumulate(targets.begin(), targets.end(), int64_t{0});
   const bool is_short = usage.sum() > room;
@@ -422,7 +356,7 @@ Result<LlamaCppFit> fit_llama_cpp(const LlamaCppModel& model, const LlamaCppOpti
                                   const LlamaCppMachine& machine, const LlamaCppExtras& extras,
                                   const LlamaCppConstants& constants,
                                   const LlamaCppFitTargets& targets) {
-  Trials trials(model, machine, extras, constants);
+  LlamaCppTrials trials(model, machine, extras, constants);
   const std::vector<int64_t> budgets = targets_of(machine, constants, targets.margin);
   LlamaCppFit fit =
       decide(model, options, trials, budgets, !machine.gpus.empty(), targets.min_context_tokens);
