@@ -12,8 +12,9 @@ namespace vramgauge::api {
 namespace {
 
 constexpr const char* kPath = "/scenario";
-/// Slots of llama.cpp's server when it is not told; they share the cells.
-constexpr uint64_t kAutomaticSlots = 4;
+/// Slots of llama.cpp's server when it is not told; they share the cells. Its other programs have
+/// one.
+constexpr uint64_t kServerSlots = 4;
 constexpr const char* kFitSource =
     "llama.cpp, common/fit.cpp as of 2026-08-08 over the estimate of its engine; common/arg.cpp";
 
@@ -55,13 +56,13 @@ Result<Request> read_request(json::ObjectReader& reader) {
 }
 
 void free_what_is_not_named(const Request& request, LlamaCppOptions& options) {
-  options.program = LlamaCppProgram::server;
+  const bool is_server = options.program == LlamaCppProgram::server;
   if (!request.has_layers) options.n_gpu_layers = -1;
   if (!request.has_requests) {
-    // A launcher chooses them; llama.cpp's server has four.
     options.ctx_tokens = request.scenario.context_tokens;
-    options.n_seq_max = request.launcher.empty() ? kAutomaticSlots : 0;
-    if (!request.has_unified) options.kv_unified = true;
+    options.n_seq_max = is_server ? kServerSlots : 1;
+    if (!request.has_unified) options.kv_unified = is_server;
+    if (!request.launcher.empty()) options.n_seq_max = 0;
   }
   if (!request.has_context) options.ctx_tokens = 0;
 }
@@ -111,7 +112,7 @@ json::Value patch_of(const Facts& facts) {
   const LlamaCppOptions& options = facts.fit.options;
   json::Value patch = json::Value::object();
   patch.set("engine", kLlamaCpp);
-  patch.set("program", "server");
+  if (options.program == LlamaCppProgram::server) patch.set("program", "server");
   patch.set("gpu_count", facts.num_gpus);
   patch.set("context_tokens", std::max<uint64_t>(1, facts.context_tokens / options.n_seq_max));
   patch.set("num_requests", options.n_seq_max);
