@@ -121,6 +121,13 @@ void use(ImportedFiles& files) {
   if (json::write(write_spec(document)).empty()) broken("a model that is not written");
 }
 
+/// A file that is too short for what it announces is refused as soon as that is known, so pieces
+/// may end there before they come to another fault.
+bool fail_alike(const Diagnostics& whole, const Diagnostics& pieces) {
+  const ErrorCode code = pieces.front().code;
+  return code == whole.front().code || code == ErrorCode::gguf_header_incomplete;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -132,8 +139,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (whole.has_value() != pieces.has_value()) broken("pieces end otherwise than the whole");
   if (!whole) {
     check_messages(whole.error());
-    if (whole.error().front().code != pieces.error().front().code)
-      broken("pieces fail otherwise than the whole");
+    if (!fail_alike(whole.error(), pieces.error())) broken("pieces fail otherwise than the whole");
     return 0;
   }
   use(*whole);
