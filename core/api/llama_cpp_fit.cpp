@@ -15,6 +15,8 @@ constexpr const char* kPath = "/scenario";
 /// Slots of llama.cpp's server when it is not told; they share the cells. Its other programs have
 /// one.
 constexpr uint64_t kServerSlots = 4;
+/// llama_max_devices(), src/llama.cpp.
+constexpr uint64_t kMaxDevices = 16;
 constexpr const char* kFitSource =
     "llama.cpp, common/fit.cpp as of 2026-08-08 over the estimate of its engine; common/arg.cpp";
 
@@ -46,6 +48,13 @@ Result<Request> read_request(json::ObjectReader& reader) {
     const auto has = [given](std::string_view key) { return given->find(key) != nullptr; };
     if (has("engine") && out.scenario.engine != kLlamaCpp)
       return unreadable("/scenario/engine", "engine", out.scenario.engine, kLlamaCpp);
+    if (out.scenario.gpu_count > kMaxDevices) {
+      return fail(ErrorCode::value_out_of_range, "/scenario/gpu_count",
+                  {{"key", "gpu_count"},
+                   {"value", out.scenario.gpu_count},
+                   {"min", uint64_t{1}},
+                   {"max", kMaxDevices}});
+    }
     out.has_context = has("context_tokens");
     out.has_requests = has("num_requests");
     out.has_unified = has("kv_unified");
