@@ -277,6 +277,30 @@ TEST(LlamaCppFit, WithoutRoomForAllElseExpertsStayInHostMemory) {
   EXPECT_EQ(result.shares[0].num_partial_layers + 1, result.shares[0].num_layers);
 }
 
+TEST(LlamaCppFit, MoreMemoryNeverHoldsLess) {
+  const LlamaCppModel model = small_moe();
+  LlamaCppOptions options;
+  options.ctx_tokens = 4096;
+  uint64_t num_layers = 0;
+  uint64_t num_whole = 0;
+  for (uint64_t mib = 2200; mib < 10'000; mib += 311) {
+    SCOPED_TRACE(mib);
+    const LlamaCppMachine machine = machine_of({mib << 20});
+    const auto result = fit(model, machine, options);
+    EXPECT_TRUE(result.meets_targets);
+    if (result.outcome == LlamaCppFitOutcome::unchanged) break;
+    ASSERT_EQ(result.shares.size(), 1U);
+    const LlamaCppFitShare& share = result.shares[0];
+    EXPECT_GE(share.num_layers, num_layers);
+    EXPECT_GE(share.num_layers - share.num_partial_layers, num_whole);
+    num_layers = share.num_layers;
+    num_whole = share.num_layers - share.num_partial_layers;
+  }
+  // All layers, and the experts of all but the last: whole, output counted as one of them.
+  EXPECT_EQ(num_layers, 9U);
+  EXPECT_GE(num_whole, 7U);
+}
+
 TEST(LlamaCppFit, TwoGpusShareExperts) {
   const LlamaCppModel model = small_moe();
   const LlamaCppMachine machine = machine_of({uint64_t{4} << 30, uint64_t{6} << 30});
