@@ -7,9 +7,6 @@
 
 namespace vramgauge::api {
 
-/// Id of the engine in the catalogue.
-inline constexpr std::string_view kLlamaCpp = "llama_cpp";
-
 /// A scenario in the engine's own terms.
 struct LlamaCppQuestion {
   LlamaCppModel model;

@@ -105,6 +105,11 @@ Result<const json::Value*> resolve_engine(const Catalogue& catalogue, Scenario& 
   return &entry->facts;
 }
 
+/// How many GPUs share each layer's cache: llama.cpp gives each GPU whole layers.
+uint64_t tensor_ranks(const Scenario& scenario) {
+  return scenario.engine == kLlamaCpp ? 1 : scenario.gpu_count;
+}
+
 /// What is worth knowing about the model, its weights and its cache, in this order.
 Diagnostics warnings_of(const Resolved& resolved, const std::string& model_path) {
   const LoadedModel& model = *resolved.model;
@@ -142,7 +147,7 @@ Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scena
   out.engine = collect.take(resolve_engine(catalogue, out.scenario, path + "/engine"));
   if (!collect.errors.empty()) return fail(std::move(collect.errors));
   out.weights = collect.take(models.weights(*out.model, out.format, path + "/weight_format"));
-  Result<CacheLayout> cache = cache_layout(out.model->spec, k, v, out.scenario.gpu_count);
+  Result<CacheLayout> cache = cache_layout(out.model->spec, k, v, tensor_ranks(out.scenario));
   if (!cache) {
     for (Diagnostic& error : cache.error())
       error.path = path + "/cache_type_k";

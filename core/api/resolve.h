@@ -13,6 +13,9 @@
 
 namespace vramgauge::api {
 
+/// Id of llama.cpp's engine in the catalogue.
+inline constexpr std::string_view kLlamaCpp = "llama_cpp";
+
 /// Everything that an engine needs, with the scenario's names and its model_config made canonical.
 struct Resolved {
   Scenario scenario;

@@ -160,7 +160,7 @@ class Bookkeeper {
   }
 
   /// Every GPU of the list gets a context, whether it holds a layer or not.
-  void add_contexts(const BandedBytes& context) {
+  void add_contexts(const LlamaCppBandedBytes& context) {
     for (size_t i = 0; i + 1 < ledgers_.size(); ++i)
       ledgers_[i].runtime.add(checked(context.value), checked(context.low), checked(context.high));
   }

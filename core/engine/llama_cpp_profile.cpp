@@ -18,7 +18,7 @@ class ProfileReader {
     rows_ = list == nullptr ? nullptr : list->as_array();
   }
 
-  BandedBytes mebibytes(std::string_view key) {
+  LlamaCppBandedBytes mebibytes(std::string_view key) {
     const json::Value* row = find(key);
     return {MiB(number(row, "value")), MiB(number(row, "low")), MiB(number(row, "high"))};
   }

@@ -14,7 +14,7 @@
 namespace vramgauge {
 
 /// A constant with its bounds.
-struct BandedBytes {
+struct LlamaCppBandedBytes {
   Bytes value;
   Bytes low;
   Bytes high;
@@ -23,7 +23,7 @@ struct BandedBytes {
 /// Measured and default sizes.
 struct LlamaCppConstants {
   /// What CUDA itself takes of each GPU that is used.
-  BandedBytes cuda_context;
+  LlamaCppBandedBytes cuda_context;
   /// --cache-ram: the most that the server's cache of earlier prompts grows to.
   Bytes prompt_cache;
   /// --ctx-checkpoints: the most snapshots per slot of caches that cannot be rewound.

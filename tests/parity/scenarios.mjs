@@ -19,5 +19,16 @@ const workloads = [
     shared_prefix_tokens: 1000, live_buffers: 4, overhead_factor: 1.25 },
 ];
 
-export const scenarios = models.flatMap(([model, weight_format]) =>
-  workloads.map((workload) => ({ model, weight_format, ...workload })));
+const llama_cpp_scenarios = [
+  { model: "google/gemma-3-27b-it", gpu: "nvidia-geforce-rtx-4090", gpu_count: 2, context_tokens: 32768, num_requests: 1, tensor_split: "3,1" },
+  { model: "Qwen/Qwen3-30B-A3B", gpu: "nvidia-geforce-rtx-4090", context_tokens: "8k", num_requests: 4, cpu_moe_layers: 20, host_ram_gib: 64 },
+  { model: "deepseek-ai/DeepSeek-V3.1", gpu: "nvidia-h200", gpu_count: 8, context_tokens: "64k", num_requests: 2, ubatch_tokens: 2048 },
+  { model: "Qwen/Qwen3-Next-80B-A3B-Instruct", context_tokens: "16k", num_requests: 1, cache_type_k: "q8_0", program: "bench" },
+  { model: "state-spaces/mamba-2.8b-hf", weight_format: "fp16", context_tokens: "2k", num_requests: 8, gpu_layers: 10 },
+];
+
+export const scenarios = [
+  ...models.flatMap(([model, weight_format]) =>
+    workloads.map((workload) => ({ model, weight_format, ...workload }))),
+  ...llama_cpp_scenarios.map((scenario) => ({ engine: "llama_cpp", ...scenario })),
+];
