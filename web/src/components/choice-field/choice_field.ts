@@ -1,35 +1,15 @@
-import { css, html, type TemplateResult } from "lit";
+import { html, type TemplateResult } from "lit";
 import type { CatalogueItem, CatalogueKind } from "../../core/types";
 import { t } from "../../i18n/i18n";
 import { base_styles } from "../../styles/shared";
-import { field_shell, field_styles } from "../field/field";
+import { chevron, field_shell, field_styles, select_styles } from "../field/field";
 import { StoreElement } from "../store_element";
 
 /** One of a short list: the browser's own select. */
 export class ChoiceField extends StoreElement {
   static override properties = { ...StoreElement.properties, key: {}, kind: {} };
   static override shadowRootOptions = { ...StoreElement.shadowRootOptions, delegatesFocus: true };
-  static override styles = [
-    base_styles,
-    field_styles,
-    css`
-      select {
-        appearance: none;
-        padding-inline-end: 28px;
-        cursor: pointer;
-      }
-      option {
-        background: var(--surface);
-        color: var(--ink);
-      }
-      .chevron {
-        position: absolute;
-        inset-inline-end: 10px;
-        color: var(--ink-3);
-        pointer-events: none;
-      }
-    `,
-  ];
+  static override styles = [base_styles, field_styles, select_styles];
   declare key: string;
   declare kind: CatalogueKind;
 
@@ -53,18 +33,7 @@ export class ChoiceField extends StoreElement {
             </option>`,
         )}
       </select>
-      <svg
-        class="chevron"
-        width="10"
-        height="6"
-        viewBox="0 0 10 6"
-        fill="none"
-        stroke="currentColor"
-        stroke-width="1.5"
-        aria-hidden="true"
-      >
-        <path d="M1 1l4 4 4-4" />
-      </svg>`;
+      ${chevron}`;
     return field_shell({ key: this.key, finding: this.store.finding_at(this.key), control });
   }
 

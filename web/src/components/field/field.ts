@@ -29,6 +29,38 @@ export function field_shell({ key, help, below, finding, control }: FieldShell):
   </div>`;
 }
 
+/** The mark of a select, in place of the browser's own. */
+export const chevron = html`<svg
+  class="chevron"
+  width="10"
+  height="6"
+  viewBox="0 0 10 6"
+  fill="none"
+  stroke="currentColor"
+  stroke-width="1.5"
+  aria-hidden="true"
+>
+  <path d="M1 1l4 4 4-4" />
+</svg>`;
+
+export const select_styles = css`
+  select {
+    appearance: none;
+    padding-inline-end: 28px;
+    cursor: pointer;
+  }
+  option {
+    background: var(--surface);
+    color: var(--ink);
+  }
+  .chevron {
+    position: absolute;
+    inset-inline-end: 10px;
+    color: var(--ink-3);
+    pointer-events: none;
+  }
+`;
+
 export const field_styles = css`
   .field {
     display: grid;

@@ -1,26 +1,14 @@
-import { css, html, type TemplateResult } from "lit";
+import { html, type TemplateResult } from "lit";
 import { t, t_core } from "../../i18n/i18n";
 import { base_styles } from "../../styles/shared";
-import { field_shell, field_styles } from "../field/field";
+import { chevron, field_shell, field_styles, select_styles } from "../field/field";
 import { StoreElement } from "../store_element";
 
 /** One of a few words, or free text such as a list of shares. */
 export class OptionField extends StoreElement {
   static override properties = { ...StoreElement.properties, key: {} };
   static override shadowRootOptions = { ...StoreElement.shadowRootOptions, delegatesFocus: true };
-  static override styles = [
-    base_styles,
-    field_styles,
-    css`
-      select {
-        cursor: pointer;
-      }
-      option {
-        background: var(--surface);
-        color: var(--ink);
-      }
-    `,
-  ];
+  static override styles = [base_styles, field_styles, select_styles];
   declare key: string;
 
   protected override render(): TemplateResult {
@@ -35,18 +23,19 @@ export class OptionField extends StoreElement {
 
   #select(options: string[]): TemplateResult {
     return html`<select
-      id="control"
-      aria-describedby="about"
-      aria-invalid=${this.#invalid()}
-      @change=${(event: Event) => this.#set((event.target as HTMLSelectElement).value)}
-    >
-      ${options.map(
-        (option) =>
-          html`<option value=${option} .selected=${option === this.#value()}>
-            ${t_core("options", option)}
-          </option>`,
-      )}
-    </select>`;
+        id="control"
+        aria-describedby="about"
+        aria-invalid=${this.#invalid()}
+        @change=${(event: Event) => this.#set((event.target as HTMLSelectElement).value)}
+      >
+        ${options.map(
+          (option) =>
+            html`<option value=${option} .selected=${option === this.#value()}>
+              ${t_core("options", option)}
+            </option>`,
+        )}
+      </select>
+      ${chevron}`;
   }
 
   #text(): TemplateResult {
