@@ -19,6 +19,8 @@ struct ScenarioSource {
   std::string file;
   /// File with the model's config.json, or - for standard input.
   std::string config_file;
+  /// What `vramgauge probe --json` wrote: its first GPU takes the place of the catalogue's.
+  std::string hardware_file;
   /// The model's own files, or a folder of them.
   std::vector<std::string> model_files;
   /// Field values by key, as typed.

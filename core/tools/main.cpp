@@ -7,41 +7,8 @@
 #include "accuracy.h"
 #include "api/describe.h"
 #include "commands.h"
-#include "specs/scenario.h"
-
-namespace {
-
-using vramgauge::tools::ScenarioSource;
-
-std::string flag_of(std::string_view key) {
-  std::string flag = "--" + std::string(key);
-  for (char& c : flag) {
-    if (c == '_') c = '-';
-  }
-  return flag;
-}
-
-void add_scenario_options(CLI::App& command, ScenarioSource& source) {
-  command.add_option("link", source.link, "a scenario link, or its part after #");
-  command.add_option("--scenario", source.file,
-                     "file with a scenario as JSON, or - for standard input");
-  command.add_option("--config", source.config_file, "file with the model's config.json, or -");
-  command
-      .add_option("--model-file", source.model_files,
-                  "file of the model (GGUF, safetensors, index, config.json, saved JSON), or a "
-                  "folder of them; may be repeated")
-      ->take_all()
-      ->expected(1);
-  for (const vramgauge::Field& field : vramgauge::scenario_fields()) {
-    const std::string key(field.key);
-    command.add_option_function<std::string>(
-        flag_of(field.key),
-        [&source, key](const std::string& value) { source.fields[key] = value; },
-        "default " + vramgauge::field_text({}, field));
-  }
-}
-
-}  // namespace
+#include "scenario_options.h"
+#include "validate_options.h"
 
 int main(int argc, char** argv) {
   namespace tools = vramgauge::tools;
@@ -56,21 +23,21 @@ int main(int argc, char** argv) {
   tools::ScenarioSource source;
   CLI::App* estimate =
       app.add_subcommand("estimate", "memory per device, term by term, and the verdict");
-  add_scenario_options(*estimate, source);
+  tools::add_scenario_options(*estimate, source);
   estimate->add_flag("--json", as_json, "the facade's answer as JSON");
   estimate->callback([&] { exit_code = tools::run_estimate(source, as_json); });
 
   std::string launcher;
   CLI::App* fit = app.add_subcommand(
       "fit", "what llama.cpp chooses by itself: context, layers, experts that are not given");
-  add_scenario_options(*fit, source);
+  tools::add_scenario_options(*fit, source);
   fit->add_option("--launcher", launcher, "ollama or lm_studio, which start it in their own way");
   fit->add_flag("--json", as_json, "the facade's answer as JSON");
   fit->callback([&] { exit_code = tools::run_fit(source, launcher, as_json); });
 
   bool decode = false;
   CLI::App* link = app.add_subcommand("link", "the link of a scenario");
-  add_scenario_options(*link, source);
+  tools::add_scenario_options(*link, source);
   link->add_flag("--decode", decode, "print what a link says as JSON");
   link->callback([&] { exit_code = tools::run_link(source, decode); });
 
@@ -94,6 +61,8 @@ int main(int argc, char** argv) {
   import->add_flag("--json", as_json, "the facade's answer as JSON");
   import->callback([&] { exit_code = tools::run_import(files, spec_file, as_json);
 });
+
+tools::add_device_commands(app, exit_code);
 
 std::string method;
 std::string request = "{}";
