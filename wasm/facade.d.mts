@@ -25,14 +25,31 @@ export function needs_reader(
   reply: { ok: true } | { ok: false; errors: { code: string }[] },
 ): boolean;
 
+export function needs_engine(
+  reply: { ok: true } | { ok: false; errors: { code: string }[] },
+): boolean;
+
+/** What opens the modules that are not there from the start. */
+export interface Openers {
+  open_reader(): Promise<RawConverter>;
+  open_engine(): Promise<RawSession>;
+}
+
 export class Facade {
-  constructor(session: RawSession, open_reader: () => Promise<RawConverter>);
-  /** Another may take its place after a trap. */
-  session: RawSession;
+  constructor(session: RawSession, openers: Openers);
+  readonly session: RawSession;
   /** Whether the reader is loaded. */
   readonly has_reader: boolean;
+  /** Whether llama.cpp's module is loaded. */
+  readonly has_engine: boolean;
+  load_catalogue(document: Uint8Array | string): string;
+  restart(session: RawSession): void;
+  missing_module(
+    reply: { ok: true } | { ok: false; errors: { code: string }[] },
+  ): (() => Promise<void>) | null;
   call(method: string, request: object): unknown;
   ask(method: string, request: object): Promise<unknown>;
   load_reader(): Promise<void>;
+  load_engine(): Promise<void>;
   drop_reader(): void;
 }

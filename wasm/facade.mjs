@@ -1,5 +1,6 @@
-// Both modules as one facade, for the page and for tests: what the main module leaves to the reader is
-// converted by the reader and asked again. An answer is the same as that of the native program.
+// All modules as one facade, for the page and for tests: what the main module leaves to the reader is
+// converted by the reader and asked again, what it leaves to another engine's module is asked there. An
+// answer is the same as that of the native program.
 
 /** Keys of a request under which a model's configuration stands. */
 const config_keys = ["model_config", "config_text", "text"];
@@ -9,30 +10,60 @@ const link_methods = ["link_encode", "link_decode"];
 const max_converted = 16;
 
 const is_reader_needed = ({ code }) => code === "import.reader_needed";
+const is_engine_needed = ({ code }) => code === "engine.module_needed";
 
 /** Whether an answer is a request to load the reader first. */
 export function needs_reader(reply) {
   return !reply.ok && reply.errors.some(is_reader_needed);
 }
 
+/** Whether an answer is a request to load llama.cpp's module first. */
+export function needs_engine(reply) {
+  return !reply.ok && reply.errors.some(is_engine_needed);
+}
+
 export class Facade {
-  #open_reader;
-  #loading = null;
+  #openers;
+  #documents = [];
+  #loading_reader = null;
   #reader = null;
+  #loading_engine = null;
+  #engine = null;
   /** Configuration as given -> as the session reads it. */
   #converted = new Map();
 
   /**
-   * `session` is a Session of the main module; `open_reader` resolves to a Converter of the reader
-   * module with the class defaults loaded, and is called when one is first needed.
+   * `session` is a Session of the main module. The openers are called when what they open is first
+   * needed: `open_reader` resolves to a Converter of the reader module with the class defaults loaded,
+   * `open_engine` to a Session of llama.cpp's module.
    */
-  constructor(session, open_reader) {
+  constructor(session, openers) {
     this.session = session;
-    this.#open_reader = open_reader;
+    this.#openers = openers;
   }
 
   get has_reader() {
     return this.#reader !== null;
+  }
+
+  get has_engine() {
+    return this.#engine !== null;
+  }
+
+  /** Loads a document into every session, also those that are opened later. */
+  load_catalogue(document) {
+    const text = this.session.load_catalogue(document);
+    this.#documents.push(document);
+    this.#engine?.load_catalogue(document);
+    return text;
+  }
+
+  /** Puts a fresh session in the place of one that trapped, and lets go of the other modules. */
+  restart(session) {
+    for (const document of this.#documents) session.load_catalogue(document);
+    this.session = session;
+    this.#engine = this.#loading_engine = null;
+    this.drop_reader();
   }
 
   /** The answer; it asks for the reader only while there is none. */
@@ -43,7 +74,7 @@ export class Facade {
   /** The same as it is written. */
   call_text(method, request) {
     const known = link_methods.includes(method) ? request : this.#with_converted(request);
-    const text = this.session.call(method, JSON.stringify(known));
+    const text = this.#answer(method, known);
     if (this.#reader === null || !text.startsWith('{"ok":false')) return text;
     const reply = JSON.parse(text);
     if (!needs_reader(reply)) return text;
@@ -51,34 +82,64 @@ export class Facade {
       reply.errors.filter(is_reader_needed).map((error) => [error, this.#convert(method, request, error)]),
     );
     if ([...wrong.values()].every((errors) => errors.length === 0))
-      return this.session.call(method, JSON.stringify(this.#with_converted(request)));
+      return this.#answer(method, this.#with_converted(request));
     const errors = reply.errors.flatMap((error) => wrong.get(error) ?? [error]);
     return JSON.stringify({ ...reply, errors });
   }
 
-  /** The answer, after the reader is there if it needs one. */
+  /** The answer, after the modules that it needs are there. */
   async ask(method, request) {
     const reply = this.call(method, request);
-    if (!needs_reader(reply) || this.has_reader) return reply;
-    await this.load_reader();
-    return this.call(method, request);
+    const load = this.missing_module(reply);
+    if (load === null) return reply;
+    await load();
+    return this.ask(method, request);
+  }
+
+  /** What loads the module that an answer lacks; null where it lacks none. */
+  missing_module(reply) {
+    if (needs_engine(reply) && !this.has_engine) return () => this.load_engine();
+    return needs_reader(reply) && !this.has_reader ? () => this.load_reader() : null;
   }
 
   /** Loads the reader; a failure is not kept. */
   load_reader() {
-    this.#loading ??= this.#open_reader().then(
+    this.#loading_reader ??= this.#openers.open_reader().then(
       (reader) => void (this.#reader = reader),
       (failure) => {
-        this.#loading = null;
+        this.#loading_reader = null;
         throw failure;
       },
     );
-    return this.#loading;
+    return this.#loading_reader;
+  }
+
+  /** Loads llama.cpp's module with the catalogue as the main one has it; a failure is not kept. */
+  load_engine() {
+    this.#loading_engine ??= this.#openers.open_engine().then(
+      (session) => {
+        for (const document of this.#documents) session.load_catalogue(document);
+        this.#engine = session;
+      },
+      (failure) => {
+        this.#loading_engine = null;
+        throw failure;
+      },
+    );
+    return this.#loading_engine;
   }
 
   /** Lets go of the reader, which after a trap is not to be used again. */
   drop_reader() {
-    this.#reader = this.#loading = null;
+    this.#reader = this.#loading_reader = null;
+  }
+
+  /** The reply of the session that has the engine. */
+  #answer(method, request) {
+    const asked = JSON.stringify(request);
+    const text = this.session.call(method, asked);
+    if (this.#engine === null || !text.startsWith('{"ok":false')) return text;
+    return needs_engine(JSON.parse(text)) ? this.#engine.call(method, asked) : text;
   }
 
   /** Converts the configuration that an error points to; returns what is wrong with it. */

@@ -18,9 +18,9 @@ function load(target, document) {
   if (!reply.ok) throw new Error(JSON.stringify(reply.errors));
 }
 
-/** A Session of a fresh main module in `folder`, with these catalogue documents loaded. */
-export async function open_session(folder, documents) {
-  const { Session } = await instance(folder, "vramgauge");
+/** A Session of a fresh module in `folder`, the main one unless named, with these documents loaded. */
+export async function open_session(folder, documents, module = "vramgauge") {
+  const { Session } = await instance(folder, module);
   const session = new Session();
   for (const document of documents) load(session, document);
   return session;

@@ -50,7 +50,4 @@ const Importers& all_importers() {
   return kImporters;
 }
 
-// Here, and not beside the rest of the session: only who makes such a session links the importers.
-Session::Session() : Session(&all_importers()) {}
-
 }  // namespace vramgauge::api

@@ -13,7 +13,12 @@
 
 namespace vramgauge::api {
 
-/// Id of llama.cpp's engine in the catalogue.
+/// Ids of engines in the catalogue.
+inline constexpr std::string_view kGeneric = "generic";
+inline constexpr std::string_view kVllm = "vllm";
+inline constexpr std::string_view kSglang = "sglang";
+inline constexpr std::string_view kTensorRtLlm = "tensorrt_llm";
+inline constexpr std::string_view kTransformers = "transformers";
 inline constexpr std::string_view kLlamaCpp = "llama_cpp";
 
 /// Everything that an engine needs, with the scenario's names and its model_config made canonical.

@@ -2,11 +2,9 @@
 
 #include "api/describe.h"
 #include "api/envelope.h"
-#include "api/generic.h"
 #include "api/import_text.h"
 #include "api/link.h"
-#include "api/llama_cpp.h"
-#include "api/llama_cpp_fit.h"
+#include "api/parts.h"
 #include "api/resolve.h"
 #include "api/write.h"
 #include "model/parameters.h"
@@ -20,11 +18,17 @@ void warn(Diagnostics& warnings, ErrorCode code, std::string path, ErrorArgs arg
   warnings.push_back({code, std::move(path), std::move(args), std::nullopt});
 }
 
+Diagnostics module_needed(std::string_view engine) {
+  return {
+      {ErrorCode::engine_module_needed, "/scenario/engine", {{"engine", engine}}, std::nullopt}};
+}
+
 }  // namespace
 
 struct Session::State {
-  explicit State(const Importers* importers) : models(importers) {}
+  explicit State(const Parts& own) : parts(own), models(own.importers) {}
 
+  const Parts& parts;
   Catalogue catalogue;
   Models models;
 
@@ -38,8 +42,11 @@ struct Session::State {
   Answer link_decode(const json::Value& request);
   Answer concurrency(const json::Value& request);
 
+  /// What to answer when another module has the engine; an unknown one is for resolve to name.
+  std::optional<Diagnostics> needed_module(const std::string& engine) const;
   Answer dispatch(std::string_view method, const json::Value& request);
   Answer estimate(const Scenario& scenario);
+  Answer fit(const json::Value& request);
 };
 
 namespace {
@@ -119,14 +126,19 @@ Answer Session::State::estimate(const json::Value& request) {
   return unknown_keys(reader, errors, estimate(*scenario));
 }
 
+std::optional<Diagnostics> Session::State::needed_module(const std::string& engine) const {
+  const CatalogueEntry* entry = catalogue.engines().find(engine);
+  if (entry == nullptr || parts.engine(entry->id) != nullptr) return std::nullopt;
+  return module_needed(entry->id);
+}
+
 Answer Session::State::estimate(const Scenario& asked) {
+  if (auto lacking = needed_module(asked.engine)) return fail(std::move(*lacking));
   Result<Resolved> resolved = resolve(catalogue, models, asked, "/scenario");
   if (!resolved) return fail(std::move(resolved.error()));
   const Scenario& scenario = resolved->scenario;
   const LoadedModel& loaded = *resolved->model;
-  Result<EngineAnswer> answer = scenario.engine == kLlamaCpp
-                                    ? estimate_with_llama_cpp(*resolved, "/scenario")
-                                    : estimate_with_generic(*resolved, "/scenario");
+  Result<EngineAnswer> answer = parts.engine(scenario.engine)->estimate(*resolved, "/scenario");
   if (!answer) return fail(std::move(answer.error()));
   Diagnostics warnings = std::move(resolved->warnings);
   warnings.insert(warnings.end(), answer->notes.begin(), answer->notes.end());
@@ -136,6 +148,11 @@ Answer Session::State::estimate(const Scenario& asked) {
          {{"context", scenario.context_tokens}, {"max", loaded.spec.max_context_tokens}});
   }
   return {write_estimate(scenario, loaded, *resolved, answer->breakdown), std::move(warnings)};
+}
+
+Answer Session::State::fit(const json::Value& request) {
+  if (parts.fit == nullptr) return fail(module_needed(kLlamaCpp));
+  return parts.fit(catalogue, models, request);
 }
 
 Answer Session::State::link_encode(const json::Value& request) {
@@ -188,12 +205,12 @@ Answer Session::State::dispatch(std::string_view method, const json::Value& requ
   if (method == "catalogue") return list(request);
   if (method == "model") return model(request);
   if (method == "estimate") return estimate(request);
-  if (method == "fit") return fit(catalogue, models, request);
+  if (method == "fit") return fit(request);
   if (method == "concurrency") return concurrency(request);
   return fail(ErrorCode::api_unknown_method, "", {{"method", method.substr(0, 80)}});
 }
 
-Session::Session(const Importers* importers) : state_(std::make_unique<State>(importers)) {}
+Session::Session(const Parts& parts) : state_(std::make_unique<State>(parts)) {}
 Session::~Session() = default;
 
 std::string Session::load_catalogue(std::string_view document) {

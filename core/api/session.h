@@ -8,17 +8,17 @@
 
 namespace vramgauge::api {
 
-struct Importers;
+struct Parts;
 
 /// A catalogue and the questions asked over it. Text in, text out; never throws, never aborts on
 /// input. See core/api/README.md for the methods.
 class Session {
  public:
-  /// A session that reads every format.
+  /// A session with every part (parts.h).
   Session();
-  /// A session with these importers, which must outlive it. With none, a configuration in a foreign
-  /// format is answered with import.reader_needed.
-  explicit Session(const Importers* importers);
+  /// A session with these parts, which must outlive it. What needs another part is answered with
+  /// import.reader_needed or engine.module_needed.
+  explicit Session(const Parts& parts);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

@@ -11,6 +11,11 @@ constexpr uint64_t kMaxGpus = 4096;
 constexpr uint64_t kMaxBlockTokens = 65'536;
 constexpr uint64_t kOne = Decimal::kScale;
 constexpr std::string_view kLlamaCpp = "llama_cpp";
+constexpr std::string_view kVersioned = "llama_cpp,vllm,sglang,tensorrt_llm";
+constexpr std::string_view kServers = "vllm,sglang,tensorrt_llm";
+constexpr std::string_view kVllm = "vllm";
+constexpr std::string_view kSglang = "sglang";
+constexpr uint64_t kMaxRanks = kMaxGpus;
 constexpr uint64_t kMaxBatchTokens = 1 << 20;
 constexpr std::string_view kSwitch = "on,off";
 /// Longest free text, in bytes.
@@ -107,7 +112,7 @@ std::vector<Field> make_fields() {
       only_in("generic", integer("prefill_tokens", "workload", "tokens", 0, kMaxTokens,
                                  &Scenario::prefill_tokens)),
       only_in(kLlamaCpp, option("program", "engine", "server,bench,api", &Scenario::program)),
-      only_in(kLlamaCpp, free_text("engine_version", "engine", &Scenario::engine_version)),
+      only_in(kVersioned, free_text("engine_version", "engine", &Scenario::engine_version)),
       only_in(kLlamaCpp, integer("batch_tokens", "engine", "tokens", 1, kMaxBatchTokens,
                                  &Scenario::batch_tokens)),
       only_in(kLlamaCpp, integer("ubatch_tokens", "engine", "tokens", 1, kMaxBatchTokens,
@@ -129,6 +134,52 @@ std::vector<Field> make_fields() {
               decimal("projector_gib", "weights", "gib", 0, 1024 * kOne, &Scenario::projector_gib)),
       only_in(kLlamaCpp,
               decimal("lora_gib", "weights", "gib", 0, 1024 * kOne, &Scenario::lora_gib)),
+      only_in(kServers,
+              integer("tensor_ranks", "hardware", "gpus", 0, kMaxRanks, &Scenario::tensor_ranks)),
+      only_in(kServers, integer("pipeline_stages", "hardware", "gpus", 1, kMaxRanks,
+                                &Scenario::pipeline_stages)),
+      only_in(kVllm, free_text("stage_layers", "hardware", &Scenario::stage_layers)),
+      only_in(kServers,
+              integer("data_ranks", "hardware", "gpus", 1, kMaxRanks, &Scenario::data_ranks)),
+      only_in(kVllm,
+              integer("context_ranks", "hardware", "gpus", 1, kMaxRanks, &Scenario::context_ranks)),
+      only_in(kServers, option("expert_parallel", "hardware", kSwitch, &Scenario::expert_parallel)),
+      only_in(kSglang, option("dp_attention", "hardware", kSwitch, &Scenario::dp_attention)),
+      only_in(kServers,
+              decimal("memory_frac", "engine", "fraction", 0, kOne, &Scenario::memory_frac)),
+      only_in(kVllm,
+              decimal("kv_cache_gib", "engine", "gib", 0, 1024 * kOne, &Scenario::kv_cache_gib)),
+      only_in(kServers,
+              decimal("held_gib", "hardware", "gib", 0, 1024 * kOne, &Scenario::held_gib)),
+      only_in(kServers, integer("max_model_len", "engine", "tokens", 0, kMaxTokens,
+                                &Scenario::max_model_len)),
+      only_in(kServers, integer("max_num_batched_tokens", "engine", "tokens", 0, kMaxBatchTokens,
+                                &Scenario::max_num_batched_tokens)),
+      only_in(kServers, integer("max_num_seqs", "engine", "requests", 0, kMaxRequests,
+                                &Scenario::max_num_seqs)),
+      only_in(kServers, integer("block_tokens", "engine", "tokens", 0, kMaxBlockTokens,
+                                &Scenario::block_tokens)),
+      only_in(kSglang, integer("cuda_graph_max_bs", "engine", "requests", 0, kMaxRequests,
+                               &Scenario::cuda_graph_max_bs)),
+      only_in(kVllm, option("enforce_eager", "engine", kSwitch, &Scenario::enforce_eager)),
+      only_in(kVllm, option("prefix_caching", "engine", kSwitch, &Scenario::prefix_caching)),
+      only_in(kVllm, option("mamba_cache_mode", "engine", "auto,none,align,all",
+                            &Scenario::mamba_cache_mode)),
+      only_in(kSglang, decimal("swa_full_tokens_ratio", "engine", "factor", 0, kOne,
+                               &Scenario::swa_full_tokens_ratio)),
+      only_in(kServers,
+              option("speculative", "engine", "off,mtp,eagle,ngram", &Scenario::speculative)),
+      only_in(kServers,
+              integer("draft_tokens", "engine", "tokens", 0, 1024, &Scenario::draft_tokens)),
+      only_in(kVllm, integer("max_loras", "weights", "none", 0, 1024, &Scenario::max_loras)),
+      only_in(kVllm,
+              integer("max_lora_rank", "weights", "none", 1, 4096, &Scenario::max_lora_rank)),
+      only_in(kVllm,
+              option("language_model_only", "weights", kSwitch, &Scenario::language_model_only)),
+      only_in(kVllm, decimal("cpu_offload_gib", "weights", "gib", 0, 1'000'000 * kOne,
+                             &Scenario::cpu_offload_gib)),
+      only_in("transformers", option("cache_implementation", "engine", "dynamic,static",
+                                     &Scenario::cache_implementation)),
   };
 }
 

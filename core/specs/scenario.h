@@ -45,7 +45,7 @@ struct Scenario {
   // llama.cpp; the defaults are its server's.
   /// Which of its programs runs: server, bench, api.
   std::string program = "server";
-  /// Build such as "b6975"; empty = the newest that is known.
+  /// Build or release such as "b6975" or "0.11.0"; empty = the newest that is known.
   std::string engine_version;
   /// Logical and physical batch.
   uint64_t batch_tokens = 2048;
@@ -71,6 +71,56 @@ struct Scenario {
   /// Size of a vision or audio projector's file, and of adapters.
   Decimal projector_gib;
   Decimal lora_gib;
+  // Server engines; 0 or empty = what the engine itself chooses, by its version and the card.
+  /// GPUs that split every layer; 0 = all that stages and replicas leave.
+  uint64_t tensor_ranks = 0;
+  uint64_t pipeline_stages = 1;
+  /// Layers of each stage, "20,22".
+  std::string stage_layers;
+  /// Replicas of the model, or of its attention alone where dp_attention is on.
+  uint64_t data_ranks = 1;
+  /// GPUs over which the cached tokens of a request are spread (decode context parallelism).
+  uint64_t context_ranks = 1;
+  // on, off:
+  std::string expert_parallel = "off";
+  std::string dp_attention = "off";
+  /// Share of the card that the engine takes: of all memory, or for TensorRT-LLM of what is free
+  /// once the model is loaded.
+  Decimal memory_frac;
+  /// Size of the cache itself, in place of a share of the card.
+  Decimal kv_cache_gib;
+  /// Memory that others hold on each card before the engine starts.
+  Decimal held_gib;
+  /// Longest request that is taken; 0 = context_tokens.
+  uint64_t max_model_len = 0;
+  /// Tokens of one step: vLLM's budget, SGLang's prefill chunk, TensorRT-LLM's max_num_tokens.
+  uint64_t max_num_batched_tokens = 0;
+  /// Requests in one step.
+  uint64_t max_num_seqs = 0;
+  /// Tokens of a block or page of the cache.
+  uint64_t block_tokens = 0;
+  /// Largest batch that is captured as a CUDA graph.
+  uint64_t cuda_graph_max_bs = 0;
+  /// on = no CUDA graphs.
+  std::string enforce_eager = "off";
+  std::string prefix_caching = "on";
+  /// auto, none, align, all: which recurrent states are kept for prefixes.
+  std::string mamba_cache_mode = "auto";
+  /// SGLang: tokens of sliding layers per token of full ones.
+  Decimal swa_full_tokens_ratio;
+  /// off, mtp, eagle, ngram
+  std::string speculative = "off";
+  /// Tokens drafted per step.
+  uint64_t draft_tokens = 0;
+  /// Adapters held at once, and their largest rank.
+  uint64_t max_loras = 0;
+  uint64_t max_lora_rank = 16;
+  /// on = vision and audio towers are not loaded.
+  std::string language_model_only = "off";
+  /// Weights that stay in host memory.
+  Decimal cpu_offload_gib;
+  /// dynamic, static: the cache of Transformers' generate().
+  std::string cache_implementation = "dynamic";
 };
 
 enum class FieldKind {

@@ -10,6 +10,7 @@ import { module_dir } from "../wasm/shipped_module.mjs";
 // larger, and has a bound of its own.
 const budgets = {
   vramgauge: { raw_bytes: 450_000, packed_bytes: 170_000 },
+  vramgauge_llama_cpp: { raw_bytes: 450_000, packed_bytes: 170_000 },
   vramgauge_reader: { raw_bytes: 500_000, packed_bytes: 205_000 },
 };
 

@@ -89,10 +89,11 @@ test("a quantised configuration proposes the format of its own checkpoint", () =
 test("a reader that could not be loaded is asked for again", async () => {
   const { session: raw } = await new_facade(catalogue, catalogue.all);
   let tries = 0;
-  const facade = new Facade(raw, async () => {
+  const open_reader = async () => {
     if (++tries === 1) throw new Error("offline");
     return { convert: () => '{"ok":false,"errors":[{"code":"from.the_reader","path":""}]}' };
-  });
+  };
+  const facade = new Facade(raw, { open_reader });
   await assert.rejects(facade.ask("import", { text: llama }), /offline/);
   assert.equal((await facade.ask("import", { text: llama })).errors[0].code, "from.the_reader");
 });

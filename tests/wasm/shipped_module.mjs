@@ -28,20 +28,24 @@ export function bundle_catalogue() {
   };
 }
 
-/** A fresh main module as the page has it before anything is imported. */
+/** A fresh main module as the page has it before anything else is asked for. */
 export async function new_facade(catalogue, document) {
-  const session = await open_session(module_dir, [document]);
-  return new Facade(session, () => open_converter(module_dir, catalogue.reader));
+  const facade = new Facade(await open_session(module_dir, []), {
+    open_reader: () => open_converter(module_dir, catalogue.reader),
+    open_engine: () => open_session(module_dir, [], "vramgauge_llama_cpp"),
+  });
+  facade.load_catalogue(document);
+  return facade;
 }
 
-/** Both modules, fresh, with a document of the catalogue loaded into the main one. */
+/** All modules, fresh, with a document of the catalogue loaded into those that answer. */
 export async function new_session(catalogue, document = catalogue.all) {
   const facade = await new_facade(catalogue, document);
-  await facade.load_reader();
+  await Promise.all([facade.load_reader(), facade.load_engine()]);
   return {
     /** The reply as it is written. */
     call_text: (method, request) => facade.call_text(method, request),
-    load: (document) => JSON.parse(facade.session.load_catalogue(document)),
+    load: (document) => JSON.parse(facade.load_catalogue(document)),
     /** `request` is an object, or text to be sent as it is. */
     call: (method, request = {}) =>
       typeof request === "string" ? JSON.parse(facade.session.call(method, request)) : facade.call(method, request),

@@ -22,6 +22,7 @@ interface CoreModule {
 
 interface Sources {
   main: CoreModule;
+  llama_cpp: CoreModule;
   reader: CoreModule;
   catalogue_dir: string;
 }
@@ -55,6 +56,7 @@ function find_sources(): Sources {
   const core_dir = resolve(process.env["VRAMGAUGE_CORE_DIR"] ?? join(kRepoRoot, "build/wasm/wasm"));
   return {
     main: find_module(core_dir, "vramgauge"),
+    llama_cpp: find_module(core_dir, "vramgauge_llama_cpp"),
     reader: find_module(core_dir, "vramgauge_reader"),
     catalogue_dir: build_catalogue(core_dir),
   };
@@ -79,11 +81,12 @@ const without_address = (glue: string): string =>
   );
 
 export function core_plugin(flavour: Flavour): Plugin {
-  const { main, reader, catalogue_dir } = find_sources();
+  const { main, llama_cpp, reader, catalogue_dir } = find_sources();
   const document = (name: string): Buffer => readFileSync(join(catalogue_dir, name));
   const catalogue_root = `catalogue-${short_hash(document("all.json"))}`;
   const glue = new Map([
     ["virtual:core-glue", main.glue_path],
+    ["virtual:core-llama-cpp-glue", llama_cpp.glue_path],
     ["virtual:core-reader-glue", reader.glue_path],
   ]);
 
@@ -97,10 +100,16 @@ export function core_plugin(flavour: Flavour): Plugin {
     },
     load(id) {
       if (id === "\0virtual:core-urls")
-        return exports_of({ main_url: main.url, reader_url: reader.url, catalogue_root });
+        return exports_of({
+          main_url: main.url,
+          llama_cpp_url: llama_cpp.url,
+          reader_url: reader.url,
+          catalogue_root,
+        });
       if (id === "\0virtual:core-embedded")
         return exports_of({
           main_deflated: deflated(main.wasm),
+          llama_cpp_deflated: deflated(llama_cpp.wasm),
           reader_deflated: deflated(reader.wasm),
           catalogue_deflated: deflated(document("all.json")),
         });
@@ -112,7 +121,7 @@ export function core_plugin(flavour: Flavour): Plugin {
     generateBundle() {
       if (flavour !== "site") return;
       const models = readdirSync(join(catalogue_dir, "models")).map((file) => `models/${file}`);
-      for (const { url, wasm } of [main, reader])
+      for (const { url, wasm } of [main, llama_cpp, reader])
         this.emitFile({ type: "asset", fileName: url, source: wasm });
       for (const name of ["core.json", "reader.json", ...models])
         this.emitFile({ type: "asset", fileName: `${catalogue_root}/${name}`, source: document(name) });

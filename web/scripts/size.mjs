@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 const kSiteBudget = 260_000;
 const kSingleBudget = 1_500_000;
 /** Loaded later, on demand: not part of the first load. */
-const kLazy = /^(chart|import|vramgauge_reader)[-_.]/;
+const kLazy = /^(chart|import|vramgauge_reader|vramgauge_llama_cpp)[-_.]/;
 /** One of these is loaded; the largest counts. */
 const kLanguage = /^language_/;
 

@@ -1,15 +1,22 @@
+declare module "*.css?inline" {
+  const text: string;
+  export default text;
+}
+
 declare module "virtual:core-assets" {
   export const assets: import("./core/assets").CoreAssets;
 }
 
 declare module "virtual:core-urls" {
   export const main_url: string;
+  export const llama_cpp_url: string;
   export const reader_url: string;
   export const catalogue_root: string;
 }
 
 declare module "virtual:core-embedded" {
   export const main_deflated: string;
+  export const llama_cpp_deflated: string;
   export const reader_deflated: string;
   export const catalogue_deflated: string;
 }
@@ -25,11 +32,16 @@ interface ModuleOptions {
   onAbort?(reason: unknown): void;
 }
 
+interface RawSessionModule {
+  Session: new () => import("../../wasm/facade.mjs").RawSession;
+}
+
 declare module "virtual:core-glue" {
-  interface RawModule {
-    Session: new () => import("../../wasm/facade.mjs").RawSession;
-  }
-  export default function create(options: ModuleOptions): Promise<RawModule>;
+  export default function create(options: ModuleOptions): Promise<RawSessionModule>;
+}
+
+declare module "virtual:core-llama-cpp-glue" {
+  export default function create(options: ModuleOptions): Promise<RawSessionModule>;
 }
 
 declare module "virtual:core-reader-glue" {

@@ -9,6 +9,8 @@ export interface CoreAssets {
   catalogue(): Promise<Uint8Array>;
   /** The facts of one model, by the file name that the core asked for. */
   model_facts(file: string): Promise<Uint8Array>;
+  /** The compiled module of llama.cpp's engine. */
+  llama_cpp_module(): Promise<WebAssembly.Module>;
   /** The compiled reader of foreign formats. */
   reader_module(): Promise<WebAssembly.Module>;
   /** The catalogue document that the reader needs. */

@@ -1,4 +1,9 @@
-import { catalogue_deflated, main_deflated, reader_deflated } from "virtual:core-embedded";
+import {
+  catalogue_deflated,
+  llama_cpp_deflated,
+  main_deflated,
+  reader_deflated,
+} from "virtual:core-embedded";
 import type { CoreAssets } from "./assets";
 
 async function inflate(base64: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -11,6 +16,7 @@ export const assets: CoreAssets = {
   module: async () => WebAssembly.compile(await inflate(main_deflated)),
   catalogue: () => inflate(catalogue_deflated),
   model_facts: (file) => Promise.reject(new Error(`${file} is not in the embedded catalogue`)),
+  llama_cpp_module: async () => WebAssembly.compile(await inflate(llama_cpp_deflated)),
   reader_module: async () => WebAssembly.compile(await inflate(reader_deflated)),
   reader_catalogue: () => inflate(catalogue_deflated),
 };

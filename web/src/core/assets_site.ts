@@ -1,4 +1,4 @@
-import { catalogue_root, main_url, reader_url } from "virtual:core-urls";
+import { catalogue_root, llama_cpp_url, main_url, reader_url } from "virtual:core-urls";
 import type { CoreAssets } from "./assets";
 
 async function fetch_ok(url: URL): Promise<Response> {
@@ -31,6 +31,7 @@ export const assets: CoreAssets = {
   module: () => fetch_module(main_url),
   catalogue: () => fetch_bytes(`${catalogue_root}/core.json`),
   model_facts: async (file) => fetch_bytes(`${catalogue_root}/models/${checked_file(file)}`),
+  llama_cpp_module: () => fetch_module(llama_cpp_url),
   reader_module: () => fetch_module(reader_url),
   reader_catalogue: () => fetch_bytes(`${catalogue_root}/reader.json`),
 };

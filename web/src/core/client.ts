@@ -1,6 +1,6 @@
 import create_main from "virtual:core-glue";
 import type { RawReaderModule } from "virtual:core-reader-glue";
-import { Facade, needs_reader, type RawSession } from "../../../wasm/facade.mjs";
+import { Facade, type RawSession } from "../../../wasm/facade.mjs";
 import type { CoreAssets } from "./assets";
 import type { Diag, Envelope, ErrorEnvelope, Method, Methods } from "./types";
 
@@ -19,12 +19,11 @@ export interface ReaderModule {
 }
 
 /**
- * Typed access to the core: a session of the main module, and the reader once something in a foreign
- * format is met. Calls are synchronous and cheap. If a module traps, the client starts new instances,
+ * Typed access to the core: a session of the main module, llama.cpp's once that engine is asked for, and the
+ * reader once something in a foreign format is met. Calls are synchronous and cheap. If a module traps, the client starts new instances,
  * loads the same catalogue documents again and reports "page.internal_error" for the call that trapped.
  */
 export class CoreClient {
-  #documents: Uint8Array[] = [];
   #loading = new Map<string, Promise<void>>();
   #restarting: Promise<void> | null = null;
   #reader: Promise<ReaderModule> | null = null;
@@ -35,7 +34,10 @@ export class CoreClient {
     private readonly module: WebAssembly.Module,
     session: RawSession,
   ) {
-    this.#facade = new Facade(session, () => this.#open_converter());
+    this.#facade = new Facade(session, {
+      open_reader: () => this.#open_converter(),
+      open_engine: () => open_llama_cpp(this.assets),
+    });
   }
 
   static async start(assets: CoreAssets): Promise<CoreClient> {
@@ -83,7 +85,7 @@ export class CoreClient {
     if (reply.ok) return null;
     const file = missing_facts(reply);
     if (file !== null) return () => this.load_model_facts(file);
-    return needs_reader(reply) && !this.#facade.has_reader ? () => this.load_reader() : null;
+    return this.#facade.missing_module(reply);
   }
 
   /** Fetches and loads the facts of one model; several callers share one fetch. */
@@ -123,18 +125,14 @@ export class CoreClient {
   }
 
   private load(document: Uint8Array): void {
-    const reply = JSON.parse(this.#facade.session.load_catalogue(document)) as Envelope<unknown>;
+    const reply = JSON.parse(this.#facade.load_catalogue(document)) as Envelope<unknown>;
     if (!reply.ok) throw new Error(reply.errors.map((error) => error.message).join("; "));
-    this.#documents.push(document);
   }
 
   #restart(): void {
     this.drop_reader();
     this.#restarting ??= open_session(this.module)
-      .then((session) => {
-        this.#facade.session = session;
-        for (const document of this.#documents) session.load_catalogue(document);
-      })
+      .then((session) => this.#facade.restart(session))
       .finally(() => (this.#restarting = null));
   }
 }
@@ -158,6 +156,15 @@ function with_module(module: WebAssembly.Module): ModuleOptions {
 
 async function open_session(module: WebAssembly.Module): Promise<RawSession> {
   const instance = await create_main(with_module(module));
+  return new instance.Session();
+}
+
+async function open_llama_cpp(assets: CoreAssets): Promise<RawSession> {
+  const [glue, module] = await Promise.all([
+    import("virtual:core-llama-cpp-glue"),
+    assets.llama_cpp_module(),
+  ]);
+  const instance = await glue.default(with_module(module));
   return new instance.Session();
 }
 

@@ -1,0 +1,21 @@
+#include "api/generic.h"
+#include "api/llama_cpp.h"
+#include "api/llama_cpp_fit.h"
+#include "api/parts.h"
+#include "api/session.h"
+
+namespace vramgauge::api {
+
+const Parts& all_parts() {
+  static constexpr EngineFace kEngines[] = {
+      {kGeneric, estimate_with_generic},
+      {kLlamaCpp, estimate_with_llama_cpp},
+  };
+  static const Parts kParts = {&all_importers(), kEngines, std::size(kEngines), fit};
+  return kParts;
+}
+
+// Here, and not beside the rest of the session: only who makes such a session links all parts.
+Session::Session() : Session(all_parts()) {}
+
+}  // namespace vramgauge::api
