@@ -49,6 +49,8 @@ async function answer(root, base, request, response) {
     "content-type": kTypes[extname(file)] ?? "application/octet-stream",
     "content-length": info.size,
     "cache-control": "no-cache",
+    // Pages of others may show the answer: a sandboxed frame and a script from elsewhere need this.
+    "access-control-allow-origin": "*",
     "x-content-type-options": "nosniff",
   });
   if (request.method === "HEAD") response.end();

@@ -5,6 +5,15 @@ import { html_plugin } from "./build/html_plugin.ts";
 import { indent_plugin } from "./build/indent_plugin.ts";
 import { rename_plugin } from "./build/rename_plugin.ts";
 
+/** The page, and the script that foreign pages load by its lasting name. */
+const site_entries = {
+  input: { index: "index.html", "vram-gauge": "src/element/element.ts" },
+  output: {
+    entryFileNames: ({ name }: { name: string }) =>
+      name === "vram-gauge" ? "vram-gauge.js" : "assets/[name]-[hash].js",
+  },
+};
+
 export default defineConfig(({ mode }) => {
   const flavour: Flavour = mode === "single" ? "single" : "site";
   return {
@@ -14,6 +23,7 @@ export default defineConfig(({ mode }) => {
       emptyOutDir: true,
       target: "es2022",
       modulePreload: false,
+      ...(flavour === "site" && { rolldownOptions: site_entries }),
     },
     plugins: [
       core_plugin(flavour),

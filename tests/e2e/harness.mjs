@@ -51,6 +51,8 @@ async function open_page(
   const context = await browser.newContext({
     viewport: { width: 1320, height: 900 },
     locale: "en-US",
+    // Each page would fetch everything once more, for the tests of being offline only.
+    serviceWorkers: "block",
     ...context_options,
   });
   context.setDefaultTimeout(kAnswerTimeoutMs);

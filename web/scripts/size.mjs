@@ -6,8 +6,8 @@ import { gzipSync } from "node:zlib";
 
 const kSiteBudget = 260_000;
 const kSingleBudget = 1_500_000;
-/** Loaded later, on demand: not part of the first load. */
-const kLazy = /^(chart|import|vramgauge_reader|vramgauge_llama_cpp)[-_.]/;
+/** Loaded at once although the first script only asks for them: the page itself, and the module. */
+const kAtOnce = [/^app-.*\.js$/, /^vramgauge-.*\.wasm$/];
 /** One of these is loaded; the largest counts. */
 const kLanguage = /^language_/;
 
@@ -16,14 +16,33 @@ const site = join(dist, "site");
 
 const packed_size = (file) => gzipSync(readFileSync(join(site, file)), { level: 9 }).length;
 
+/** The files that a text names by an attribute or by a static import. */
+const named_in = (text, pattern) => [...text.matchAll(pattern)].map((match) => basename(match[1]));
+
+/** These scripts and all that they import statically. */
+function with_imports(scripts) {
+  const found = new Set(scripts);
+  for (const script of found) {
+    const text = readFileSync(join(site, "assets", script), "utf8");
+    for (const file of named_in(text, /(?:from|import)\s*["']\.\/([^"']+\.js)["']/g)) found.add(file);
+  }
+  return [...found];
+}
+
 function first_load_files() {
-  const assets = readdirSync(join(site, "assets")).map((file) => join("assets", file));
-  const named = (pattern) => assets.filter((file) => pattern.test(basename(file)));
-  const [language] = named(kLanguage).sort((a, b) => packed_size(b) - packed_size(a));
-  const always = assets.filter((file) => ![...named(kLazy), ...named(kLanguage)].includes(file));
+  const assets = readdirSync(join(site, "assets"));
+  const html = readFileSync(join(site, "index.html"), "utf8");
+  const linked = named_in(html, /(?:src|href)="(\.\/assets\/[^"]+)"/g);
+  const [language] = assets
+    .filter((file) => kLanguage.test(file))
+    .sort((a, b) => packed_size(`assets/${b}`) - packed_size(`assets/${a}`));
+  const at_once = kAtOnce.map((pattern) => assets.find((file) => pattern.test(file)));
+  const start = [...linked, ...at_once, language];
+  const scripts = with_imports(start.filter((file) => file.endsWith(".js")));
+  const loaded = new Set([...start, ...scripts].map((file) => join("assets", file)));
   const catalogue = readdirSync(site).find((name) => name.startsWith("catalogue-"));
   const example = join(catalogue, "models", "meta-llama__Llama-3.3-70B-Instruct.json");
-  return ["index.html", ...always, language, join(catalogue, "core.json"), example];
+  return ["index.html", ...loaded, join(catalogue, "core.json"), example];
 }
 
 let total = 0;

@@ -1,29 +1,41 @@
 import { assets } from "virtual:core-assets";
 import { CoreClient } from "./core/client";
-import { start_i18n } from "./i18n/i18n";
+import { describe_document, start_i18n } from "./i18n/i18n";
 import { Store } from "./state/store";
-import { apply_theme, initial_language, read_preferences } from "./state/preferences";
-import "./components/app/app";
+import {
+  apply_theme,
+  initial_language,
+  read_address_choices,
+  read_preferences,
+} from "./state/preferences";
+
+/** The page, or only the answer where another page shows it in a frame. */
+const load_shell = (embedded: boolean): Promise<unknown> =>
+  embedded ? import("./components/embed-view/embed_view") : import("./components/app/app");
 
 async function start(): Promise<void> {
-  const preferences = read_preferences();
+  const { embedded, choices } = read_address_choices();
+  const preferences = { ...read_preferences(), ...choices };
   apply_theme(preferences.theme);
-  const app = document.querySelector("vg-app");
-  if (!app) return;
+  const shell = document.createElement(embedded ? "vg-embed-view" : "vg-app");
+  document.body.append(shell);
+  const language = initial_language(preferences.language);
   const [core] = await Promise.all([
     CoreClient.start(assets).catch((failure: unknown) => String(failure)),
-    start_i18n(initial_language(preferences.language)),
+    start_i18n(language),
+    load_shell(embedded),
   ]);
+  describe_document();
   if (typeof core === "string") {
-    app.failure = core;
+    shell.failure = core;
     return;
   }
-  const store = new Store(core, preferences);
+  const store = new Store(core, preferences, language);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     apply_theme(store.preferences.theme),
   );
   store.start();
-  app.store = store;
+  shell.store = store;
 }
 
 void start();

@@ -1,4 +1,5 @@
 import { LitElement, type PropertyDeclarations } from "lit";
+import { use_language } from "../i18n/i18n";
 import type { Store } from "../state/store";
 
 /** A component that shows the store and renders again whenever it changes. */
@@ -22,6 +23,8 @@ export abstract class StoreElement extends LitElement {
 
   protected override willUpdate(): void {
     this.#subscribe();
+    // Elements on a foreign page may each have a language of their own.
+    if (this.store) use_language(this.store.language);
   }
 
   #subscribe(): void {

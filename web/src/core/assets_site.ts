@@ -1,6 +1,10 @@
 import { catalogue_root, llama_cpp_url, main_url, reader_url } from "virtual:core-urls";
 import type { CoreAssets } from "./assets";
 
+/** The site's folder: scripts lie one below it. A foreign page that loads them has another address. */
+const script_address = import.meta.url;
+export const site_root = new URL("..", script_address);
+
 async function fetch_ok(url: URL): Promise<Response> {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${response.status} ${url.pathname}`);
@@ -8,7 +12,7 @@ async function fetch_ok(url: URL): Promise<Response> {
 }
 
 async function fetch_bytes(path: string): Promise<Uint8Array> {
-  const response = await fetch_ok(new URL(path, document.baseURI));
+  const response = await fetch_ok(new URL(path, site_root));
   return new Uint8Array(await response.arrayBuffer());
 }
 
@@ -20,7 +24,7 @@ function checked_file(file: string): string {
 }
 
 async function fetch_module(path: string): Promise<WebAssembly.Module> {
-  const response = await fetch_ok(new URL(path, document.baseURI));
+  const response = await fetch_ok(new URL(path, site_root));
   // Streaming compilation needs the right MIME type; some plain file servers do not send it.
   if (response.headers.get("content-type") === "application/wasm")
     return WebAssembly.compileStreaming(response);

@@ -11,29 +11,36 @@ const kLanguages: Record<Language, () => Promise<{ language: LanguageTexts }>> =
 export type LaterTexts = Record<Language, () => Promise<{ default: object }>>;
 
 const later_texts: LaterTexts[] = [];
+let active_language: Language = "en";
 const english_errors: Record<string, FindingTexts> = {};
 const translated_errors: Partial<Record<string, Record<string, FindingTexts>>> = {};
 
+/** Readies the texts of a language; the first one loaded is the active one. */
 export async function start_i18n(language: Language): Promise<void> {
-  await i18next.init({
-    lng: language,
-    fallbackLng: false,
-    keySeparator: ".",
-    interpolation: { escapeValue: false, prefix: "{", suffix: "}" },
-    resources: {},
-  });
-  await set_language(language);
+  if (!i18next.isInitialized)
+    await i18next.init({
+      lng: language,
+      fallbackLng: false,
+      keySeparator: ".",
+      interpolation: { escapeValue: false, prefix: "{", suffix: "}" },
+      resources: {},
+    });
+  await load_language(language);
+  active_language = language;
 }
 
-export async function set_language(language: Language): Promise<void> {
-  if (!translated_errors[language]) {
-    const loaded = (await kLanguages[language]()).language;
-    i18next.addResourceBundle(language, "translation", loaded.texts);
-    translated_errors[language] = loaded.errors;
-    await Promise.all(later_texts.map((texts) => load_texts(texts, language)));
-  }
-  await i18next.changeLanguage(language);
-  describe_document(language);
+/** Fetches the texts of a language, those of the parts that are loaded by now among them. */
+export async function load_language(language: Language): Promise<void> {
+  if (translated_errors[language]) return;
+  const loaded = (await kLanguages[language]()).language;
+  i18next.addResourceBundle(language, "translation", loaded.texts);
+  translated_errors[language] = loaded.errors;
+  await Promise.all(later_texts.map((texts) => load_texts(texts, language)));
+}
+
+/** The language of every text asked for from now on; its texts must be loaded. */
+export function use_language(language: Language): void {
+  active_language = language;
 }
 
 /** Adds the texts of a part of the page, now in the chosen language and later in others. */
@@ -50,16 +57,18 @@ async function load_texts(texts: LaterTexts, language: Language): Promise<void> 
 }
 
 export function current_language(): Language {
-  return i18next.language === "zh-CN" ? "zh-CN" : "en";
+  return active_language;
 }
 
 export function t(key: string, args: Record<string, string | number> = {}): string {
-  return i18next.t(key, args);
+  return i18next.t(key, { lng: active_language, ...args });
 }
+
+const has_text = (key: string): boolean => i18next.exists(key, { lng: active_language });
 
 /** The text of a key that the core made up, or the key itself where no translation exists. */
 export function t_core(section: string, key: string): string {
-  return i18next.exists(`${section}.${key}`) ? t(`${section}.${key}`) : key;
+  return has_text(`${section}.${key}`) ? t(`${section}.${key}`) : key;
 }
 
 /** Takes the core's own table of English texts. */
@@ -86,7 +95,7 @@ export function diag_text(diag: Diag): { message: string; hint: string } {
 /** A warning in the few words that fit beside a field; the whole of it stands below the answer. */
 export function short_text(diag: Diag): string {
   const key = `short_warnings.${diag.code.replace(".", "_")}`;
-  return i18next.exists(key) ? t(key, text_args(diag)) : diag_text(diag).message;
+  return has_text(key) ? t(key, text_args(diag)) : diag_text(diag).message;
 }
 
 /** Templates name their arguments as the core's own table does: {key}. */
@@ -108,11 +117,12 @@ function arg_text(name: string, value: JsonValue, by_name: boolean): string {
   if (name === "key" && by_name) return t_core("fields", text);
   if (name === "expected" || name === "found") return t_core("value_types", text);
   return /^\d{4,}$/.test(text) && name !== "text"
-    ? new Intl.NumberFormat(i18next.language).format(Number(text))
+    ? new Intl.NumberFormat(active_language).format(Number(text))
     : text;
 }
 
-function describe_document(language: Language): void {
-  document.documentElement.lang = language;
+/** The page itself, not a part of another one, goes by the language and its title. */
+export function describe_document(): void {
+  document.documentElement.lang = active_language;
   document.title = t("app.title");
 }

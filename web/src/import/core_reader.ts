@@ -12,7 +12,7 @@ interface ReadDocument {
 
 /** The core's reader, in the module that is fetched when it is first needed. */
 export async function open_model_reader(store: Store): Promise<ModelReader> {
-  const { instance, catalogue } = await store.reader_module();
+  const { instance, catalogue } = await store.core.reader_module();
   return new CoreReader(store, new instance.Reader(), catalogue);
 }
 
@@ -41,7 +41,7 @@ class CoreReader implements ModelReader {
     const read = this.#call<ReadDocument>(() => this.raw.finish_document());
     if (!read.ok) return read;
     const { text, name, stored } = read.result;
-    const summary = this.store.import_document(text, name);
+    const summary = this.store.core.call("import", { text, name });
     return summary.ok ? { ...summary, result: { ...summary.result, stored } } : summary;
   };
 
@@ -55,7 +55,7 @@ class CoreReader implements ModelReader {
       return JSON.parse(action()) as Envelope<T>;
     } catch (trap) {
       this.#is_trapped = true;
-      this.store.drop_reader();
+      this.store.core.drop_reader();
       throw trap;
     }
   }

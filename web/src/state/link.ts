@@ -9,6 +9,25 @@ export interface DecodedLink {
   findings: Diag[];
 }
 
+/** What a link's fragment says. */
+export function decode_link(core: CoreClient, fragment: string): DecodedLink {
+  if (fragment === "") return { scenario: {}, findings: [] };
+  const reply = core.call("link_decode", { link: `#${fragment}` });
+  if (!reply.ok) return { scenario: {}, findings: [...reply.errors, ...reply.warnings] };
+  return { scenario: reply.result.scenario, findings: reply.warnings };
+}
+
+/** The fragment that stands for a scenario; null where it holds something that is no value. */
+export function encode_link(core: CoreClient, scenario: Scenario): string | null {
+  const reply = core.call("link_encode", { scenario });
+  return reply.ok ? reply.result.fragment : null;
+}
+
+/** The page's own address, without a scenario and without choices made for one visit. */
+export function page_address(): string {
+  return location.href.replace(/[?#].*$/, "");
+}
+
 /** Keeps the scenario in the address bar. The codec itself lives in the core. */
 export class AddressBar {
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -23,7 +42,7 @@ export class AddressBar {
     if (fragment === this.#current) return null;
     clearTimeout(this.#timer);
     this.#current = fragment;
-    return fragment === "" ? { scenario: {}, findings: [] } : this.#decode(fragment);
+    return decode_link(this.core, fragment);
   }
 
   write_soon(scenario: Scenario): void {
@@ -31,26 +50,8 @@ export class AddressBar {
     this.#timer = setTimeout(() => this.#write(scenario), kWriteDelayMs);
   }
 
-  /** The full address that opens this scenario. */
-  link_to(scenario: Scenario): string {
-    const url = new URL(location.href);
-    url.hash = this.#encode(scenario) ?? "";
-    return url.href;
-  }
-
-  #decode(fragment: string): DecodedLink {
-    const reply = this.core.call("link_decode", { link: `#${fragment}` });
-    if (!reply.ok) return { scenario: {}, findings: [...reply.errors, ...reply.warnings] };
-    return { scenario: reply.result.scenario, findings: reply.warnings };
-  }
-
-  #encode(scenario: Scenario): string | null {
-    const reply = this.core.call("link_encode", { scenario });
-    return reply.ok ? reply.result.fragment : null;
-  }
-
   #write(scenario: Scenario): void {
-    const fragment = this.#encode(scenario);
+    const fragment = encode_link(this.core, scenario);
     if (fragment === null || fragment === this.#current) return;
     this.#current = fragment;
     history.replaceState(null, "", `#${fragment}`);

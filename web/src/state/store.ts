@@ -1,4 +1,4 @@
-import { page_error, type CoreClient, type ReaderModule } from "../core/client";
+import { page_error, type CoreClient } from "../core/client";
 import type {
   CatalogueItem,
   CatalogueKind,
@@ -8,13 +8,17 @@ import type {
   Envelope,
   Estimate,
   FieldInfo,
-  ImportResult,
   JsonValue,
   Scenario,
 } from "../core/types";
 import { Formatter, kGibBytes, type ByteUnit } from "../format/format";
-import { current_language, set_language, use_error_texts } from "../i18n/i18n";
-import { AddressBar } from "./link";
+import {
+  describe_document,
+  load_language,
+  use_error_texts,
+  use_language,
+} from "../i18n/i18n";
+import { AddressBar, decode_link, encode_link, page_address, type DecodedLink } from "./link";
 import {
   apply_theme,
   write_preference,
@@ -56,13 +60,17 @@ export class Store extends EventTarget {
   format: Formatter;
 
   readonly #lists = new Map<CatalogueKind, CatalogueItem[]>();
-  readonly #address: AddressBar;
+  /** Null where the scenario is somebody else's, as on a foreign page. */
+  #address: AddressBar | null = null;
   /** Text in a field that is not a value at all, by field key. */
   readonly #unreadable = new Map<string, Diag>();
 
   constructor(
-    private readonly core: CoreClient,
+    readonly core: CoreClient,
     readonly preferences: Preferences,
+    public language: Language,
+    /** Where the page itself is, for links. */
+    readonly home: string = page_address(),
   ) {
     super();
     const described = core.call("describe", {});
@@ -72,14 +80,25 @@ export class Store extends EventTarget {
     this.version = version.ok ? version.result.version : "";
     use_error_texts(this.form.error_codes);
     this.fields = new Map(this.form.fields.map((field) => [field.key, field]));
-    this.format = new Formatter(current_language(), preferences.unit);
-    this.#address = new AddressBar(core);
+    this.format = new Formatter(language, preferences.unit);
   }
 
+  /** Follows the address bar, and keeps the scenario in it. */
   start(): void {
-    addEventListener("hashchange", () => this.#open_address());
-    this.#open_address();
+    const address = new AddressBar(this.core);
+    this.#address = address;
+    const open = (): void => {
+      const link = address.read();
+      if (link) this.#open(link);
+    };
+    addEventListener("hashchange", open);
+    open();
     if (!this.estimate && !this.loading) this.#compute();
+  }
+
+  /** Opens the scenario of a link, given whole or as its fragment. */
+  open_link(link: string): void {
+    this.#open(decode_link(this.core, link.slice(link.indexOf("#") + 1)));
   }
 
   /** Sets one field; undefined gives it back to the default. */
@@ -97,7 +116,7 @@ export class Store extends EventTarget {
     }
     if ("gpu" in values) this.#settle_custom_memory(next);
     this.given = next;
-    this.#address.write_soon(next);
+    this.#address?.write_soon(next);
     this.#compute();
   }
 
@@ -163,27 +182,9 @@ export class Store extends EventTarget {
     return reply.ok ? reply.result : { items: [], total: 0 };
   }
 
-  import_config(text: string, name: string | undefined): Promise<Envelope<ImportResult>> {
-    return this.core.ask("import", name === undefined ? { text } : { text, name });
-  }
-
-  /** The same of what the reader made of a model's files. */
-  import_document(text: string, name: string): Envelope<ImportResult> {
-    return this.core.call("import", { text, name });
-  }
-
-  /** The module that reads foreign formats; fetched when it is first asked for. */
-  reader_module(): Promise<ReaderModule> {
-    return this.core.reader_module();
-  }
-
-  /** Lets go of that module after a trap. */
-  drop_reader(): void {
-    this.core.drop_reader();
-  }
-
+  /** The address that opens this scenario. */
   link(): string {
-    return this.#address.link_to(this.given);
+    return `${this.home}#${encode_link(this.core, this.given) ?? ""}`;
   }
 
   dismiss_link_findings(): void {
@@ -193,20 +194,26 @@ export class Store extends EventTarget {
 
   async choose_language(language: Language): Promise<void> {
     try {
-      await set_language(language);
+      await load_language(language);
+      this.language = language;
+      use_language(language);
+      describe_document();
       write_preference("language", language);
     } catch {
       // The texts could not be fetched: the page stays in the language it has, and the switch shows it.
     }
-    this.format = new Formatter(current_language(), this.preferences.unit);
-    this.#changed();
+    this.#renew_format();
   }
 
   choose_unit(unit: ByteUnit): void {
-    this.preferences.unit = unit;
     write_preference("unit", unit);
-    this.format = new Formatter(current_language(), unit);
-    this.#changed();
+    this.show_in(unit);
+  }
+
+  /** The same for this visit only. */
+  show_in(unit: ByteUnit): void {
+    this.preferences.unit = unit;
+    this.#renew_format();
   }
 
   choose_theme(theme: Theme): void {
@@ -216,11 +223,14 @@ export class Store extends EventTarget {
     this.#changed();
   }
 
-  #open_address(): void {
-    const link = this.#address.read();
-    if (!link) return;
-    this.given = link.scenario;
-    this.link_findings = link.findings;
+  #renew_format(): void {
+    this.format = new Formatter(this.language, this.preferences.unit);
+    this.#changed();
+  }
+
+  #open({ scenario, findings }: DecodedLink): void {
+    this.given = scenario;
+    this.link_findings = findings;
     this.#unreadable.clear();
     this.#compute();
   }

@@ -11,6 +11,7 @@ import "../header/header";
 import "../inputs/inputs";
 import "../notices/notices";
 import "../remarks/remarks";
+import { start_failure } from "../start-failure/start_failure";
 import "../slim-verdict/slim_verdict";
 import "../verdict/verdict";
 import { app_styles } from "./app_styles";
@@ -37,10 +38,7 @@ export class App extends LitElement {
   protected override render(): TemplateResult | typeof nothing {
     if (this.store) return html`<vg-calculator .store=${this.store}></vg-calculator>`;
     if (this.failure === undefined) return nothing;
-    return html`<main class="failure" role="alert">
-      <h1>${t("app.start_failed", { detail: this.failure })}</h1>
-      <p>${t("app.start_failed_hint")}</p>
-    </main>`;
+    return start_failure(this.failure);
   }
 }
 

@@ -94,6 +94,9 @@ export const bar_styles = css`
       display: none;
     }
   }
+  :host([legend]) .legend {
+    display: flex;
+  }
   @media (max-width: 860px) {
     .legend {
       display: flex;

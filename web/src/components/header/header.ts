@@ -1,7 +1,7 @@
 import { css, html, svg, type TemplateResult } from "lit";
 import type { ByteUnit } from "../../format/format";
-import { current_language, t } from "../../i18n/i18n";
-import type { Language, Theme } from "../../state/preferences";
+import { t } from "../../i18n/i18n";
+import { kThemes, type Language, type Theme } from "../../state/preferences";
 import { base_styles, button_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 import { copy_text } from "./copy_text";
@@ -125,7 +125,7 @@ export class Header extends StoreElement {
   #language(): TemplateResult {
     return html`<vg-segmented
       .label=${t("header.language")}
-      .value=${current_language()}
+      .value=${this.store.language}
       .options=${[
         { value: "en", text: "EN", label: "English", lang: "en" },
         { value: "zh-CN", text: "中文", lang: "zh-CN" },
@@ -147,11 +147,10 @@ export class Header extends StoreElement {
   }
 
   #theme(): TemplateResult {
-    const themes: Theme[] = ["system", "light", "dark"];
     return html`<vg-segmented
       .label=${t("header.theme")}
       .value=${this.store.preferences.theme}
-      .options=${themes.map((theme) => ({ value: theme, text: kThemeIcons[theme], label: t(`header.theme_${theme}`) }))}
+      .options=${kThemes.map((theme) => ({ value: theme, text: kThemeIcons[theme], label: t(`header.theme_${theme}`) }))}
       @choose=${(event: CustomEvent<Theme>) => this.store.choose_theme(event.detail)}
     ></vg-segmented>`;
   }

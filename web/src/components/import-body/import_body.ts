@@ -185,7 +185,7 @@ export class ImportBody extends StoreElement {
   async #take(text: string, name: string | undefined): Promise<void> {
     this.text = text;
     if (text.trim() === "") return;
-    const reply = await this.store.import_config(text, name);
+    const reply = await this.store.core.ask("import", { text, ...(name && { name }) });
     // Something else has been typed or given meanwhile.
     if (this.text !== text) return;
     if (!reply.ok) return this.#refuse(reply.errors);

@@ -1,6 +1,6 @@
 import type { Estimate } from "../../core/types";
 import type { Formatter } from "../../format/format";
-import { device_name, t } from "../../i18n/i18n";
+import { current_language, device_name, t } from "../../i18n/i18n";
 
 /** Cache and weights within this of each other are "as large as". */
 const kAlikeFrac = 0.05;
@@ -63,5 +63,5 @@ function largest_part(estimate: Estimate, format: Formatter): string {
 
 /** Chinese full stops carry their own space. */
 function sentence_gap(): string {
-  return document.documentElement.lang.startsWith("zh") ? "" : " ";
+  return current_language() === "zh-CN" ? "" : " ";
 }
