@@ -3,6 +3,7 @@ import { viteSingleFile } from "vite-plugin-singlefile";
 import { core_plugin, type Flavour } from "./build/core_plugin.ts";
 import { html_plugin } from "./build/html_plugin.ts";
 import { indent_plugin } from "./build/indent_plugin.ts";
+import { offline_plugin } from "./build/offline_plugin.ts";
 import { rename_plugin } from "./build/rename_plugin.ts";
 
 /** The page, and the script that foreign pages load by its lasting name. */
@@ -34,7 +35,7 @@ export default defineConfig(({ mode }) => {
             viteSingleFile({ removeViteModuleLoader: true }),
             rename_plugin("index.html", "vramgauge.html"),
           ]
-        : []),
+        : [offline_plugin()]),
     ],
   };
 });

@@ -95,6 +95,7 @@ export function core_plugin(flavour: Flavour): Plugin {
     enforce: "pre",
     resolveId(id) {
       if (id === "virtual:core-assets") return join(kWebRoot, `src/core/assets_${flavour}.ts`);
+      if (id === "virtual:offline") return join(kWebRoot, `src/offline/offline_${flavour}.ts`);
       if (id === "virtual:core-urls" || id === "virtual:core-embedded") return `\0${id}`;
       return glue.get(id) ?? null;
     },
@@ -124,7 +125,18 @@ export function core_plugin(flavour: Flavour): Plugin {
       for (const { url, wasm } of [main, llama_cpp, reader])
         this.emitFile({ type: "asset", fileName: url, source: wasm });
       for (const name of ["core.json", "reader.json", ...models])
-        this.emitFile({ type: "asset", fileName: `${catalogue_root}/${name}`, source: document(name) });
+        this.emitFile({
+          type: "asset",
+          fileName: `${catalogue_root}/${name}`,
+          source: document(name),
+        });
+      // All models at once, for visits without a network.
+      const { models: facts } = JSON.parse(document("all.json").toString()) as { models: unknown };
+      this.emitFile({
+        type: "asset",
+        fileName: `${catalogue_root}/models.json`,
+        source: JSON.stringify({ models: facts }),
+      });
     },
   };
 }

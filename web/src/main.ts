@@ -9,6 +9,9 @@ import {
   read_preferences,
 } from "./state/preferences";
 
+/** The copy is made once the visitor has an answer. */
+const kKeepCopyMs = 1500;
+
 /** The page, or only the answer where another page shows it in a frame. */
 const load_shell = (embedded: boolean): Promise<unknown> =>
   embedded ? import("./components/embed-view/embed_view") : import("./components/app/app");
@@ -36,6 +39,13 @@ async function start(): Promise<void> {
   );
   store.start();
   shell.store = store;
+  if (!embedded) setTimeout(() => void keep_copy(store), kKeepCopyMs);
+}
+
+/** For visits without a network. A page that cannot be kept is the page all the same. */
+async function keep_copy(store: Store): Promise<void> {
+  const { start_offline } = await import("virtual:offline");
+  await start_offline(store);
 }
 
 void start();

@@ -7,6 +7,10 @@ declare module "virtual:core-assets" {
   export const assets: import("./core/assets").CoreAssets;
 }
 
+declare module "virtual:offline" {
+  export function start_offline(store: import("./state/store").Store): Promise<void>;
+}
+
 declare module "virtual:core-urls" {
   export const main_url: string;
   export const llama_cpp_url: string;

@@ -23,6 +23,15 @@ function checked_file(file: string): string {
   return file;
 }
 
+/** Whether a copy of the site is kept in this browser: it holds all models in one file. */
+function is_kept(): boolean {
+  try {
+    return !!navigator.serviceWorker?.controller;
+  } catch {
+    return false;
+  }
+}
+
 async function fetch_module(path: string): Promise<WebAssembly.Module> {
   const response = await fetch_ok(new URL(path, site_root));
   // Streaming compilation needs the right MIME type; some plain file servers do not send it.
@@ -34,7 +43,8 @@ async function fetch_module(path: string): Promise<WebAssembly.Module> {
 export const assets: CoreAssets = {
   module: () => fetch_module(main_url),
   catalogue: () => fetch_bytes(`${catalogue_root}/core.json`),
-  model_facts: async (file) => fetch_bytes(`${catalogue_root}/models/${checked_file(file)}`),
+  model_facts: async (file) =>
+    fetch_bytes(`${catalogue_root}/${is_kept() ? "models.json" : `models/${checked_file(file)}`}`),
   llama_cpp_module: () => fetch_module(llama_cpp_url),
   reader_module: () => fetch_module(reader_url),
   reader_catalogue: () => fetch_bytes(`${catalogue_root}/reader.json`),

@@ -54,6 +54,8 @@ export class Store extends EventTarget {
   link_findings: Diag[] = [];
   /** Set when the core trapped: the link that shows the problem. */
   crash_link: string | null = null;
+  /** Opens the newer version of the page, where there is one. */
+  update: (() => void) | null = null;
   readonly version: string;
   readonly form: DescribeResult;
   readonly fields: ReadonlyMap<string, FieldInfo>;
@@ -185,6 +187,11 @@ export class Store extends EventTarget {
   /** The address that opens this scenario. */
   link(): string {
     return `${this.home}#${encode_link(this.core, this.given) ?? ""}`;
+  }
+
+  offer_update(update: (() => void) | null): void {
+    this.update = update;
+    this.#changed();
   }
 
   dismiss_link_findings(): void {

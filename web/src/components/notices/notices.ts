@@ -39,6 +39,15 @@ export class Notices extends StoreElement {
       .button {
         align-self: start;
       }
+      [data-notice="update"] {
+        align-items: center;
+        border-color: var(--border);
+        background: var(--accent-wash);
+      }
+      .choice {
+        display: flex;
+        gap: 8px;
+      }
       input {
         width: 100%;
         margin-top: 4px;
@@ -52,7 +61,21 @@ export class Notices extends StoreElement {
   ];
 
   protected override render(): TemplateResult {
-    return html`<div role="status">${this.#crash()} ${this.#link()}</div>`;
+    return html`<div role="status">${this.#update()} ${this.#crash()} ${this.#link()}</div>`;
+  }
+
+  #update(): TemplateResult | typeof nothing {
+    const { update } = this.store;
+    if (update === null) return nothing;
+    return html`<section class="notice" data-notice="update">
+      <h2>${t("notices.update_title")}</h2>
+      <div class="choice">
+        <button class="button" @click=${update}>${t("notices.update_now")}</button>
+        <button class="button" @click=${() => this.store.offer_update(null)}>
+          ${t("notices.update_later")}
+        </button>
+      </div>
+    </section>`;
   }
 
   #crash(): TemplateResult | typeof nothing {
