@@ -4,8 +4,6 @@
 #include <array>
 
 #include "engine/cache_sums.h"
-#include "engine/terms.h"
-#include "units/index.h"
 
 namespace vramgauge {
 namespace {
@@ -94,11 +92,10 @@ class Estimator {
     auto sums = cache_sums(*inputs_.spec, inputs_.plan, stage, attention_ranks, inputs_.cache_type,
                            inputs_.state_precision);
     if (!sums) return fail(std::move(sums.error()));
-    const auto loaded =
-        total_of(weights_with_band(inputs_.stage_weights[index_of(stage)], inputs_.weights_basis),
-                 inputs_.weights_basis);
+    const auto loaded = loaded_weights(inputs_, stage);
     BandedBytes outside = CheckedU64(kGiB) * profile_.context_gib;
-    const CheckedU64 start = checked(inputs_.device_total) - outside.value;
+    const CheckedU64 start =
+        checked(inputs_.device_total) - checked(inputs_.held_by_others) - outside.value;
     const CheckedU64 share = start * out_.mem_fraction_static;
     const BandedBytes after_load = CheckedU64(kGiB) * profile_.after_load_gib;
     outside += after_load;
@@ -121,22 +118,12 @@ class Estimator {
     shrink(out_.pools, pools_of(*sums, positive(value.count())), stage);
     shrink(out_.pools_least, pools_of(*sums, positive(least.count())), stage);
     windows_ = std::max(windows_, sums->largest_window_tokens);
-    add_device(stage, {term_of(TermId::weights, *loaded, "weights as loaded"),
-                       term_of(TermId::kv_cache, *needed, "model_runner_kv_cache_mixin.py"),
-                       term_of(TermId::activations, *activations, "1 - mem_fraction_static"),
-                       term_of(TermId::runtime, *runtime, "start-up logs")});
+    add_device(out_.breakdown, inputs_, stage,
+               {term_of(TermId::weights, *loaded, "weights as loaded"),
+                term_of(TermId::kv_cache, *needed, "model_runner_kv_cache_mixin.py"),
+                term_of(TermId::activations, *activations, "1 - mem_fraction_static"),
+                term_of(TermId::runtime, *runtime, "start-up logs")});
     return {};
-  }
-
-  void add_device(uint64_t stage, std::vector<Term> terms) {
-    DeviceBreakdown device;
-    device.name = inputs_.device_name;
-    device.count = inputs_.plan.tensor_ranks;
-    device.first_rank = stage * device.count;
-    device.capacity = device.usable = inputs_.device_total;
-    device.terms = std::move(terms);
-    add_up(device);
-    out_.breakdown.devices.push_back(std::move(device));
   }
 
   /// What the workload's requests hold at once.

@@ -3,11 +3,8 @@
 // model_executor/model_runner_kv_cache_mixin.py of 0.5).
 #pragma once
 
+#include "engine/terms.h"
 #include "engine/versioned_constants.h"
-#include "model/cache_layout.h"
-#include "model/placement.h"
-#include "specs/breakdown.h"
-#include "specs/model_spec.h"
 
 namespace vramgauge {
 
@@ -34,17 +31,7 @@ struct SglangProfile {
 Result<SglangProfile> sglang_profile(const json::Value& entry, uint64_t release);
 
 /// What an estimate depends on. 0 or nothing = the engine's default for the card.
-struct SglangInputs {
-  const ModelSpec* spec = nullptr;
-  /// Weights of the first rank of each stage, after loading.
-  std::vector<Bytes> stage_weights;
-  Basis weights_basis = Basis::modelled;
-  ParallelPlan plan;
-  std::string device_name;
-  /// What the runtime reports.
-  Bytes device_total;
-  CacheType cache_type;
-  StatePrecision state_precision;
+struct SglangInputs : StagedInputs {
   std::optional<Decimal> mem_fraction_static;
   std::optional<Decimal> swa_full_tokens_ratio;
   uint64_t chunked_prefill_size = 0;
@@ -55,8 +42,6 @@ struct SglangInputs {
   bool has_draft_model = false;
   /// Attention is data-parallel over the tensor ranks: each holds every head of its own requests.
   bool has_dp_attention = false;
-  uint64_t context_tokens = 0;
-  uint64_t num_requests = 1;
 };
 
 /// The pools of one estimate: the least over all stages.

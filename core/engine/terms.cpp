@@ -1,5 +1,9 @@
 #include "engine/terms.h"
 
+#include <utility>
+
+#include "units/index.h"
+
 namespace vramgauge {
 
 BandedBytes& BandedBytes::operator+=(const BandedBytes& other) {
@@ -57,6 +61,25 @@ BandedBytes weights_with_band(Bytes loaded, Basis basis) {
   const CheckedU64 band =
       scaled(bytes, basis == Basis::assumed ? kNamedPerMille : kDerivedPerMille, 1000);
   return {bytes, bytes - band, bytes + band};
+}
+
+Result<Total> loaded_weights(const StagedInputs& inputs, uint64_t stage) {
+  return total_of(weights_with_band(inputs.stage_weights[index_of(stage)], inputs.weights_basis),
+                  inputs.weights_basis);
+}
+
+void add_device(Breakdown& breakdown, const StagedInputs& inputs, uint64_t stage,
+                std::vector<Term> terms) {
+  DeviceBreakdown device;
+  device.name = inputs.device_name;
+  device.count = inputs.plan.tensor_ranks * inputs.plan.data_ranks;
+  device.first_rank = stage * device.count;
+  device.capacity = inputs.device_total;
+  device.usable =
+      bytes_of(checked(inputs.device_total) - inputs.held_by_others.count()).value_or(Bytes());
+  device.terms = std::move(terms);
+  add_up(device);
+  breakdown.devices.push_back(std::move(device));
 }
 
 void set_worst_device(Breakdown& breakdown) {

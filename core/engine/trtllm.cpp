@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "engine/cache_sums.h"
-#include "engine/terms.h"
-#include "units/index.h"
 
 namespace vramgauge {
 namespace {
@@ -50,9 +48,7 @@ class Estimator {
     // A state for each request that may run at once.
     const CheckedU64 states =
         sums->state_bytes * std::max(inputs_.max_batch_size, inputs_.num_requests);
-    const auto loaded =
-        total_of(weights_with_band(inputs_.stage_weights[index_of(stage)], inputs_.weights_basis),
-                 inputs_.weights_basis);
+    const auto loaded = loaded_weights(inputs_, stage);
     const auto peak = total_of(activations(), Basis::modelled);
     BandedBytes fixed = CheckedU64(kGiB) * profile_.runtime_gib;
     fixed += {states, states, states};
@@ -67,7 +63,7 @@ class Estimator {
     if (!needed) return fail(needed.error());
     const auto left = [this](Bytes w, Bytes a, Bytes r) {
       return (inputs_.device_total - w).count() - static_cast<int64_t>(a.count()) -
-             static_cast<int64_t>(r.count());
+             static_cast<int64_t>(r.count()) - static_cast<int64_t>(inputs_.held_by_others.count());
     };
     const int64_t free = left(loaded->bytes, peak->bytes, runtime->bytes);
     const int64_t least = left(loaded->high, peak->high, runtime->high);
@@ -85,22 +81,12 @@ class Estimator {
     }
     out_.pool_tokens = std::min(out_.pool_tokens, tokens_of(free));
     least_tokens_ = std::min(least_tokens_, tokens_of(least));
-    add_device(stage, {term_of(TermId::weights, *loaded, "weights as loaded"),
-                       term_of(TermId::kv_cache, *needed, "KvCacheConfig"),
-                       term_of(TermId::activations, *peak, "forward pass of max_num_tokens"),
-                       term_of(TermId::runtime, *runtime, "start-up logs")});
+    add_device(out_.breakdown, inputs_, stage,
+               {term_of(TermId::weights, *loaded, "weights as loaded"),
+                term_of(TermId::kv_cache, *needed, "KvCacheConfig"),
+                term_of(TermId::activations, *peak, "forward pass of max_num_tokens"),
+                term_of(TermId::runtime, *runtime, "start-up logs")});
     return {};
-  }
-
-  void add_device(uint64_t stage, std::vector<Term> terms) {
-    DeviceBreakdown device;
-    device.name = inputs_.device_name;
-    device.count = inputs_.plan.tensor_ranks;
-    device.first_rank = stage * device.count;
-    device.capacity = device.usable = inputs_.device_total;
-    device.terms = std::move(terms);
-    add_up(device);
-    out_.breakdown.devices.push_back(std::move(device));
   }
 
   bool serves(uint64_t pool_tokens) const {

@@ -2,11 +2,8 @@
 // (KvCacheConfig.free_gpu_memory_fraction; docs, reference/memory).
 #pragma once
 
+#include "engine/terms.h"
 #include "engine/versioned_constants.h"
-#include "model/cache_layout.h"
-#include "model/placement.h"
-#include "specs/breakdown.h"
-#include "specs/model_spec.h"
 
 namespace vramgauge {
 
@@ -22,23 +19,12 @@ struct TrtllmProfile {
 Result<TrtllmProfile> trtllm_profile(const json::Value& entry, uint64_t release);
 
 /// What an estimate depends on. 0 or nothing = the engine's default.
-struct TrtllmInputs {
-  const ModelSpec* spec = nullptr;
-  /// Weights of the first rank of each stage.
-  std::vector<Bytes> stage_weights;
-  Basis weights_basis = Basis::modelled;
-  ParallelPlan plan;
-  std::string device_name;
-  Bytes device_total;
-  CacheType cache_type;
-  StatePrecision state_precision;
+struct TrtllmInputs : StagedInputs {
   std::optional<Decimal> free_gpu_memory_fraction;
   uint64_t tokens_per_block = 0;
   uint64_t max_num_tokens = 0;
   /// Requests whose recurrent states are kept, where there are any; at least num_requests.
   uint64_t max_batch_size = 0;
-  uint64_t context_tokens = 0;
-  uint64_t num_requests = 1;
 };
 
 struct TrtllmEstimate {

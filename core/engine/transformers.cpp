@@ -1,0 +1,331 @@
+#include "engine/transformers.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/cache_sums.h"
+#include "engine/search.h"
+#include "units/index.h"
+
+namespace vramgauge {
+namespace {
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+constexpr uint64_t kFloatBytes = 4;
+constexpr uint64_t kIndexBytes = 8;
+constexpr uint64_t kMostRequests = 1'000'000;
+constexpr uint64_t kLongestContext = 1'000'000'000;
+
+/// Heads of a layer, as far as attention's activations depend on them.
+struct Heads {
+  uint64_t num_heads = 0;
+  uint64_t query_elements = 0;
+  uint64_t cached_elements = 0;
+};
+
+Heads heads_of(const Mixer& mixer) {
+  const auto* attention = std::get_if<Attention>(&mixer);
+  if (attention == nullptr) return {};
+  return {attention->num_heads, attention->num_heads * attention->head_dim,
+          attention->num_kv_heads * (attention->head_dim + attention->v_head_dim)};
+}
+
+bool has_latents(const ModelSpec& spec) {
+  return std::any_of(spec.layers.begin(), spec.layers.end(), [](const Layer& layer) {
+    return std::any_of(layer.mixers.begin(), layer.mixers.end(), [](const Mixer& mixer) {
+      return std::holds_alternative<LatentAttention>(mixer);
+    });
+  });
+}
+
+/// Latents are expanded before they are cached: every head has keys and values of its own
+/// (models/deepseek_v3/modeling_deepseek_v3.py).
+Result<ModelSpec> expanded(const ModelSpec& spec) {
+  ModelSpec out = spec;
+  for (Layer& layer : out.layers) {
+    for (Mixer& mixer : layer.mixers) {
+      const auto* latent = std::get_if<LatentAttention>(&mixer);
+      if (latent == nullptr) continue;
+      if (latent->indexer) {
+        return fail(ErrorCode::model_unsupported, {},
+                    {{"what", std::string_view("the cache")},
+                     {"reason", std::string_view("Transformers was not read for index keys")}});
+      }
+      Attention attention;
+      attention.num_heads = attention.num_kv_heads = latent->num_heads;
+      attention.head_dim = latent->qk_nope_head_dim + latent->qk_rope_head_dim;
+      attention.v_head_dim = latent->v_head_dim;
+      mixer = attention;
+    }
+  }
+  return out;
+}
+
+/// Bytes per token of a feed-forward's widest moment, residual and normed states included.
+CheckedU64 feed_forward_bytes(const Ffn& ffn, const TransformersInputs& inputs,
+                              const TransformersProfile& profile) {
+  const CheckedU64 hidden = inputs.spec->hidden_size;
+  const CheckedU64 streams = hidden * uint64_t{2};
+  if (const auto* dense = std::get_if<DenseFfn>(&ffn)) {
+    // The activated gate, the projection and their product.
+    const uint64_t copies = dense->is_gated ? 3 : 2;
+    return (streams + CheckedU64(dense->intermediate_size) * copies) * inputs.dtype_bytes;
+  }
+  const auto* experts = std::get_if<MoeFfn>(&ffn);
+  if (experts == nullptr) return streams * inputs.dtype_bytes;
+  const CheckedU64 width = experts->moe_intermediate_size;
+  const CheckedU64 chosen = experts->num_experts_per_tok;
+  const CheckedU64 all = experts->num_experts;
+  // The sum of the experts' outputs stands beside the two streams, and so do the router's scores.
+  CheckedU64 bytes = hidden * uint64_t{3} * inputs.dtype_bytes + all * kFloatBytes;
+  if (profile.has_grouped_experts) {
+    // Tokens gathered and sorted, gate and up with their product, outputs weighted and put back.
+    bytes += chosen * (hidden * uint64_t{4} + width * uint64_t{3}) * inputs.dtype_bytes;
+  } else {
+    // A mask of 64-bit integers, and the tokens of one expert.
+    bytes +=
+        chosen * all * kIndexBytes +
+        ceil_div(chosen * (hidden * uint64_t{3} + width * uint64_t{3}) * inputs.dtype_bytes, all);
+  }
+  const CheckedU64 shared =
+      (streams + CheckedU64(experts->shared_intermediate_size) * uint64_t{3}) * inputs.dtype_bytes;
+  return max(bytes, shared);
+}
+
+/// One estimate under way.
+class Estimator {
+ public:
+  Estimator(const TransformersInputs& inputs, const TransformersProfile& profile)
+      : inputs_(inputs), profile_(profile) {
+    prompt_ =
+        std::clamp<uint64_t>(inputs.prompt_tokens, 1, std::max<uint64_t>(inputs.context_tokens, 1));
+    for (const Layer& layer : inputs.spec->layers) {
+      widest_ffn_ = max(widest_ffn_, feed_forward_bytes(layer.ffn, inputs, profile));
+      for (const Mixer& mixer : layer.mixers)
+        widest_ = wider(widest_, heads_of(mixer));
+    }
+  }
+
+  Result<TransformersEstimate> estimate() {
+    out_.prefill = prefill_peak();
+    out_.decode = decode_peak();
+    std::vector<CacheSums> sums;
+    for (uint64_t stage = 0; stage < inputs_.plan.pipeline_stages; ++stage) {
+      auto stage_sums = cache_sums(*inputs_.spec, inputs_.plan, stage, 1, inputs_.cache_type,
+                                   inputs_.state_precision);
+      if (!stage_sums) return fail(std::move(stage_sums.error()));
+      sums.push_back(*stage_sums);
+    }
+    out_.is_prefill_higher = highest(sums, true) >= highest(sums, false);
+    for (uint64_t stage = 0; stage < sums.size(); ++stage) {
+      if (auto added = add_stage(stage, sums[index_of(stage)]); !added) return fail(added.error());
+    }
+    if (auto summed = set_cache(sums); !summed) return fail(summed.error());
+    set_verdict();
+    return std::move(out_);
+  }
+
+ private:
+  static Heads wider(const Heads& a, const Heads& b) {
+    return {std::max(a.num_heads, b.num_heads), std::max(a.query_elements, b.query_elements),
+            std::max(a.cached_elements, b.cached_elements)};
+  }
+
+  CheckedU64 requests() const { return inputs_.num_requests; }
+
+  /// Keys that a prompt's queries meet: all slots of a static cache.
+  uint64_t slots() const { return inputs_.is_static ? inputs_.context_tokens : prompt_; }
+
+  /// Scores of plain attention: bf16 is widened before the softmax and narrowed after it.
+  uint64_t score_bytes() const { return inputs_.dtype_bytes == kFloatBytes ? 8 : 10; }
+
+  CheckedU64 attention_peak() const {
+    const CheckedU64 tokens = requests() * prompt_;
+    const CheckedU64 pairs = tokens * slots();
+    // Residual and normed states, the output, queries as they are rotated, keys and values with
+    // their copy in the cache.
+    CheckedU64 bytes = tokens * inputs_.dtype_bytes *
+                       (CheckedU64(inputs_.spec->hidden_size) * uint64_t{2} +
+                        CheckedU64(widest_.query_elements) * uint64_t{4} +
+                        CheckedU64(widest_.cached_elements) * uint64_t{2});
+    // Heads are repeated where a mask forbids the kernel that shares them.
+    const CheckedU64 repeated =
+        requests() * slots() * widest_.query_elements * uint64_t{2} * inputs_.dtype_bytes;
+    if (inputs_.is_eager) {
+      bytes += pairs * widest_.num_heads * score_bytes() + pairs * inputs_.dtype_bytes + repeated;
+    } else if (inputs_.is_static) {
+      // The mask, and the same as a bias in the model's dtype.
+      bytes += pairs * (uint64_t{1} + inputs_.dtype_bytes) + repeated;
+    }
+    return bytes;
+  }
+
+  CheckedU64 logits_bytes(CheckedU64 rows) const {
+    return rows * inputs_.spec->vocab_size * (inputs_.dtype_bytes + kFloatBytes);
+  }
+
+  TransformersPeak prefill_peak() const {
+    const CheckedU64 tokens = requests() * prompt_;
+    TransformersPeak peak;
+    peak.attention = attention_peak();
+    peak.feed_forward = tokens * widest_ffn_;
+    peak.logits = tokens * inputs_.spec->hidden_size * inputs_.dtype_bytes * uint64_t{2} +
+                  logits_bytes(profile_.has_last_logits ? requests() : tokens);
+    return peak;
+  }
+
+  TransformersPeak decode_peak() const {
+    TransformersPeak peak;
+    peak.feed_forward = requests() * widest_ffn_;
+    peak.logits = logits_bytes(requests());
+    const CheckedU64 largest = requests() * inputs_.context_tokens * widest_.cached_elements *
+                               inputs_.dtype_bytes / uint64_t{2};
+    if (!inputs_.is_static) peak.copied = largest;
+    return peak;
+  }
+
+  /// The cache of a stage at one of the two moments.
+  CheckedU64 cache_bytes(const CacheSums& sums, bool is_prefill) const {
+    const uint64_t tokens = inputs_.is_static || !is_prefill ? inputs_.context_tokens : prompt_;
+    const bool keeps_windows = inputs_.is_static || (profile_.has_windows && !is_prefill);
+    const uint64_t in_window =
+        keeps_windows ? std::min(tokens, sums.largest_window_tokens) : tokens;
+    return requests() *
+           (sums.full_bytes * tokens + sums.window_bytes * in_window + sums.state_bytes);
+  }
+
+  /// The most that a device holds beside its weights; overflows sort last.
+  uint64_t highest(const std::vector<CacheSums>& sums, bool is_prefill) const {
+    const TransformersPeak& peak = is_prefill ? out_.prefill : out_.decode;
+    uint64_t most = 0;
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const CheckedU64 bytes = cache_bytes(sums[i], is_prefill) + peak.bytes(i + 1 == sums.size());
+      most = std::max(most, bytes.value_or(UINT64_MAX));
+    }
+    return most;
+  }
+
+  Result<void> add_stage(uint64_t stage, const CacheSums& sums) {
+    const bool is_last = stage + 1 == inputs_.plan.pipeline_stages;
+    const TransformersPeak& peak = out_.is_prefill_higher ? out_.prefill : out_.decode;
+    const CheckedU64 cached = cache_bytes(sums, out_.is_prefill_higher);
+    const auto loaded = loaded_weights(inputs_, stage);
+    const bool grows = !inputs_.is_static && !out_.is_prefill_higher;
+    const auto cache =
+        total_of(grows ? cached * profile_.growth_factor : BandedBytes{cached, cached, cached},
+                 grows ? Basis::modelled : Basis::exact);
+    const auto activations =
+        total_of(peak.bytes(is_last) * profile_.activation_factor, Basis::modelled);
+    const auto context = total_of(CheckedU64(kGiB) * profile_.context_gib, Basis::measured);
+    for (const auto* total : {&loaded, &cache, &activations, &context}) {
+      if (!*total) return fail(total->error());
+    }
+    add_device(out_.breakdown, inputs_, stage,
+               {term_of(TermId::weights, *loaded, "from_pretrained"),
+                term_of(TermId::kv_cache, *cache, "cache_utils.py"),
+                term_of(TermId::activations, *activations, "generation/utils.py, modeling files"),
+                term_of(TermId::runtime, *context, "context of the device")});
+    return {};
+  }
+
+  Result<void> set_cache(const std::vector<CacheSums>& sums) {
+    CacheSums all;
+    CheckedU64 total;
+    for (const CacheSums& stage : sums) {
+      all.full_bytes += stage.full_bytes;
+      all.window_bytes += stage.window_bytes;
+      all.state_bytes += stage.state_bytes;
+      total += cache_bytes(stage, false);
+    }
+    const auto each = bytes_of(total / requests());
+    const auto bytes = bytes_of(total);
+    const auto per_token = bytes_of(all.full_bytes + all.window_bytes);
+    const auto fixed = bytes_of(all.state_bytes);
+    if (!each || !bytes || !per_token || !fixed)
+      return fail(ErrorCode::value_overflow, {}, {{"what", std::string_view("the cache")}});
+    out_.breakdown.cache = {*per_token, *fixed, *each, *bytes};
+    return {};
+  }
+
+  void set_verdict() {
+    set_worst_device(out_.breakdown);
+    const auto fits = [this](Bytes Total::*end) {
+      return std::all_of(
+          out_.breakdown.devices.begin(), out_.breakdown.devices.end(),
+          [end](const DeviceBreakdown& device) { return device.total.*end <= device.usable; });
+    };
+    out_.breakdown.verdict.state = fits(&Total::high)    ? VerdictState::fits
+                                   : fits(&Total::bytes) ? VerdictState::tight
+                                                         : VerdictState::does_not_fit;
+  }
+
+  const TransformersInputs& inputs_;
+  const TransformersProfile& profile_;
+  uint64_t prompt_ = 1;
+  Heads widest_;
+  CheckedU64 widest_ffn_;
+  TransformersEstimate out_;
+};
+
+bool holds(const TransformersInputs& inputs, const TransformersProfile& profile) {
+  const auto estimate = Estimator(inputs, profile).estimate();
+  return estimate && estimate->breakdown.verdict.state != VerdictState::does_not_fit;
+}
+
+}  // namespace
+
+CheckedU64 TransformersPeak::bytes(bool is_last) const {
+  const CheckedU64 layers = max(max(attention, feed_forward), copied);
+  return is_last ? max(layers, logits) : layers;
+}
+
+Result<TransformersProfile> transformers_profile(const json::Value& entry, uint64_t release) {
+  Diagnostics errors;
+  const VersionedConstants constants(entry, release, errors);
+  TransformersProfile profile;
+  profile.has_windows = constants.is_on("dynamic_windows");
+  profile.has_last_logits = constants.is_on("last_logits");
+  profile.has_grouped_experts = constants.is_on("grouped_experts");
+  profile.activation_factor = constants.banded("activation_factor");
+  profile.growth_factor = constants.banded("growth_factor");
+  profile.context_gib = constants.banded("context_gib");
+  if (!errors.empty()) return fail(std::move(errors));
+  return profile;
+}
+
+Result<TransformersEstimate> estimate_transformers(const TransformersInputs& inputs,
+                                                   const TransformersProfile& profile) {
+  if (!has_latents(*inputs.spec)) return Estimator(inputs, profile).estimate();
+  const auto spec = expanded(*inputs.spec);
+  if (!spec) return fail(spec.error());
+  TransformersInputs with_heads = inputs;
+  with_heads.spec = &*spec;
+  return Estimator(with_heads, profile).estimate();
+}
+
+Answers transformers_answers(const TransformersInputs& inputs, const TransformersProfile& profile) {
+  TransformersInputs asked = inputs;
+  std::optional<ModelSpec> spec;
+  if (has_latents(*inputs.spec)) {
+    auto with_heads = expanded(*inputs.spec);
+    if (!with_heads) return {};
+    spec = std::move(*with_heads);
+    asked.spec = &*spec;
+  }
+  Answers answers;
+  answers.max_requests = largest_that_holds(kMostRequests, [&](uint64_t requests) {
+    asked.num_requests = requests;
+    return holds(asked, profile);
+  });
+  asked.num_requests = inputs.num_requests;
+  const bool is_all_prompt = inputs.prompt_tokens >= inputs.context_tokens;
+  answers.max_context_tokens = largest_that_holds(kLongestContext, [&](uint64_t tokens) {
+    asked.context_tokens = tokens;
+    if (is_all_prompt) asked.prompt_tokens = tokens;
+    return holds(asked, profile);
+  });
+  answers.max_cached_tokens = (CheckedU64(*answers.max_context_tokens) * inputs.num_requests).get();
+  return answers;
+}
+
+}  // namespace vramgauge
