@@ -15,6 +15,8 @@ const kBrowserArgs = [
   "--disable-sync",
   "--no-first-run",
 ];
+/** What the browser driver itself says of a page that is not to be kept. */
+const kBlockedWorker = "Service Worker registration blocked by Playwright";
 const kAnswerTimeoutMs = 15_000;
 
 export const kSiteDir = fileURLToPath(new URL("../../web/dist/site", import.meta.url));
@@ -66,7 +68,10 @@ async function open_page(
 
 function watch(page, origin) {
   const problems = [];
-  page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
+  page.on("console", (message) => {
+    if (message.text() !== kBlockedWorker)
+      problems.push(`console ${message.type()}: ${message.text()}`);
+  });
   page.on("pageerror", (error) => problems.push(`page error: ${error.message}`));
   page.on("requestfailed", (request) => problems.push(`request failed: ${request.url()}`));
   page.on("request", (request) => {

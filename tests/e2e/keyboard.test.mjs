@@ -25,7 +25,7 @@ test("focus goes through the page in reading order", async () => {
   await open(open_in, {}, async (page) => {
     for (const name of [
       "vg-segmented",
-      "vg-header",
+      "vg-share",
       "model",
       "vg-import-panel",
       "weight_format",

@@ -100,6 +100,7 @@ test("another version in a folder below is that version", async () => {
     await page.goto(`${server.address}v0.0.1/`);
     assert.equal(await page.locator("p").innerText(), "The first release");
     await page.goto(server.address);
+    await answered(page);
     assert.equal(await verdict(page).getAttribute("data-state"), "does_not_fit");
   }, { allow: /404/ });
 });

@@ -13,10 +13,14 @@ function flatten(tree, prefix = "") {
   );
 }
 
-/** All texts of a language, those of parts that are loaded later among them. */
+const kTexts = "web/src/i18n";
+
+/** All texts of a language, those of parts that are loaded later (import.en.json) among them. */
 const texts_of = (language) =>
   new Map(
-    ["", "import."].flatMap((part) => flatten(read_json(`web/src/i18n/${part}${language}.json`))),
+    readdirSync(join(root, kTexts))
+      .filter((file) => file.endsWith(`${language}.json`) && !file.startsWith("errors."))
+      .flatMap((file) => flatten(read_json(`${kTexts}/${file}`))),
   );
 
 const placeholders = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join(" ");

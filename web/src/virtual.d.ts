@@ -1,3 +1,7 @@
+interface ImportMeta {
+  readonly env: { readonly MODE: string };
+}
+
 declare module "*.css?inline" {
   const text: string;
   export default text;

@@ -1,5 +1,5 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
-import type { DeviceBreakdown, Term } from "../../core/types";
+import type { DeviceBreakdown, Estimate, Term } from "../../core/types";
 import { axis_ticks, type Formatter } from "../../format/format";
 import { device_name, t, t_core } from "../../i18n/i18n";
 import { base_styles, swatch_styles } from "../../styles/shared";
@@ -23,14 +23,14 @@ export class DeviceBar extends StoreElement {
     const { estimate, stale } = this.store;
     if (!estimate) return nothing;
     return html`<div class="bars" ?data-stale=${stale || this.store.loading}>
-      ${estimate.devices.map((device, index) => this.#device(device, estimate.devices.length > 1 && index === estimate.verdict.worst_device))}
+      ${estimate.devices.map((device, index) =>
+        this.#device(device, device_label(estimate, index)),
+      )}
     </div>`;
   }
 
-  #device(device: DeviceBreakdown, worst: boolean): TemplateResult {
+  #device(device: DeviceBreakdown, { name, place }: DeviceLabel): TemplateResult {
     const format = this.store.format;
-    const name =
-      device.count > 1 ? `${device_name(device.name)} ×${device.count}` : device_name(device.name);
     const used = is_known(device)
       ? t("bar.used", {
           needed: format.amount(device.total.bytes, 1),
@@ -39,7 +39,7 @@ export class DeviceBar extends StoreElement {
       : format.size(device.total.bytes);
     return html`<figure>
       <figcaption>
-        <span>${name}${worst ? html` <em>${t("bar.worst")}</em>` : nothing}</span>
+        <span>${name}${place ? html` <em>· ${place}</em>` : nothing}</span>
         <span title=${`${format.exact(device.total.bytes)} / ${format.exact(device.usable_bytes)}`}
           >${used}</span
         >
@@ -86,7 +86,7 @@ export class DeviceBar extends StoreElement {
       const x = scale.at(start_bytes);
       start_bytes += term.bytes;
       return svg`<rect class=${`term ${term.id}`} x=${x} y=${kBarTop} width=${scale.at(term.bytes)} height=${kBarHeight}>
-        <title>${t_core("terms", term.id)} ${this.store.format.size(term.bytes, 2)}</title>
+        <title>${t_core("terms", term.id)} ${this.store.format.size(term.bytes, 2)} (${this.store.format.exact(term.bytes)})</title>
       </rect>`;
     });
   }
@@ -180,6 +180,22 @@ class Scale {
   at(bytes: number): string {
     return `${(100 * this.fraction(bytes)).toFixed(3)}%`;
   }
+}
+
+interface DeviceLabel {
+  name: string;
+  /** Which of several it is, and whether it is the one that decides. */
+  place: string;
+}
+
+/** Devices that are alike are one row (×8); where there are several rows, their ranks are named. */
+function device_label({ devices, verdict }: Estimate, index: number): DeviceLabel {
+  const { name, count, first_rank, last_rank } = devices[index]!;
+  const title = count > 1 ? `${device_name(name)} ×${count}` : device_name(name);
+  if (devices.length === 1) return { name: title, place: "" };
+  const ranks = t("bar.ranks", { count, first: first_rank, last: last_rank });
+  const parts = [name === "host" ? "" : ranks, index === verdict.worst_device ? t("bar.worst") : ""];
+  return { name: title, place: parts.filter((part) => part !== "").join(", ") };
 }
 
 /** Host memory is given only where somebody told it. */

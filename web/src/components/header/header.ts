@@ -2,13 +2,10 @@ import { css, html, svg, type TemplateResult } from "lit";
 import type { ByteUnit } from "../../format/format";
 import { t } from "../../i18n/i18n";
 import { kThemes, type Language, type Theme } from "../../state/preferences";
-import { base_styles, button_styles } from "../../styles/shared";
+import { base_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
-import { copy_text } from "./copy_text";
 import "../segmented/segmented";
-
-type CopyState = "idle" | "copied" | "failed";
-const kCopiedMs = 1800;
+import "../share/share";
 
 const icon = (shape: TemplateResult): TemplateResult =>
   html`<svg
@@ -32,12 +29,10 @@ const kThemeIcons: Record<Theme, TemplateResult> = {
   dark: icon(svg`<path d="M13.5 10A6 6 0 0 1 6 2.5a6 6 0 1 0 7.5 7.5z"/>`),
 };
 
-/** Name of the page, language, unit and theme, and the link to share. */
+/** Name of the page, language, unit and theme, and what there is to share. */
 export class Header extends StoreElement {
-  static override properties = { ...StoreElement.properties, copy_state: { state: true } };
   static override styles = [
     base_styles,
-    button_styles,
     css`
       header {
         display: flex;
@@ -62,18 +57,6 @@ export class Header extends StoreElement {
         color: var(--ink-3);
         font-weight: 400;
       }
-      .copy {
-        display: inline-grid;
-        place-items: center;
-      }
-      /* Both texts keep the place, so the button never changes its width. */
-      .copy > span {
-        grid-area: 1 / 1;
-        visibility: hidden;
-      }
-      .copy > span[data-shown] {
-        visibility: visible;
-      }
       @media (max-width: 860px) {
         header {
           padding: 9px 16px;
@@ -86,7 +69,7 @@ export class Header extends StoreElement {
         h1 {
           flex: 1 0 auto;
         }
-        .link {
+        vg-share {
           order: 1;
         }
         .switches {
@@ -101,24 +84,11 @@ export class Header extends StoreElement {
       }
     `,
   ];
-  declare copy_state: CopyState;
-
-  constructor() {
-    super();
-    this.copy_state = "idle";
-  }
-
   protected override render(): TemplateResult {
     return html`<header>
       <h1>vramgauge <span class="tagline">${t("app.tagline")}</span></h1>
       <div class="switches">${this.#language()} ${this.#unit()} ${this.#theme()}</div>
-      <button class="button primary link" @click=${this.#copy}>
-        <span class="copy">
-          ${this.#copy_label("idle", "header.copy_link")}
-          ${this.#copy_label("copied", "header.copied")}
-        </span>
-      </button>
-      <span class="visually-hidden" role="status">${this.#spoken()}</span>
+      <vg-share .store=${this.store}></vg-share>
     </header>`;
   }
 
@@ -153,21 +123,6 @@ export class Header extends StoreElement {
       .options=${kThemes.map((theme) => ({ value: theme, text: kThemeIcons[theme], label: t(`header.theme_${theme}`) }))}
       @choose=${(event: CustomEvent<Theme>) => this.store.choose_theme(event.detail)}
     ></vg-segmented>`;
-  }
-
-  #copy_label(state: CopyState, key: string): TemplateResult {
-    const shown = (this.copy_state === "copied") === (state === "copied");
-    return html`<span ?data-shown=${shown} aria-hidden=${!shown}>${t(key)}</span>`;
-  }
-
-  #spoken(): string {
-    if (this.copy_state === "idle") return "";
-    return t(this.copy_state === "copied" ? "header.copied" : "header.copy_failed");
-  }
-
-  async #copy(): Promise<void> {
-    this.copy_state = (await copy_text(this.store.link())) ? "copied" : "failed";
-    setTimeout(() => (this.copy_state = "idle"), kCopiedMs);
   }
 }
 
