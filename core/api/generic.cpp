@@ -43,7 +43,48 @@ GenericModel model_of(const Resolved& resolved) {
   return model;
 }
 
+/// What the rule reads of the catalogue and the model.
+struct KeptGeneric final : Kept {
+  GenericConstants constants;
+  GenericModel model;
+  /// For which the constants were read.
+  Decimal overhead_factor;
+  Decimal fixed_gib;
+  Decimal live_buffers;
+
+  bool is_of(const Scenario& scenario) const {
+    return overhead_factor == scenario.overhead_factor && fixed_gib == scenario.fixed_gib &&
+           live_buffers == scenario.live_buffers;
+  }
+};
+
+Result<std::unique_ptr<Kept>> read_kept(const Resolved& resolved) {
+  auto kept = std::make_unique<KeptGeneric>();
+  auto constants = generic_constants(*resolved.engine, resolved.scenario);
+  if (!constants) return fail(std::move(constants.error()));
+  kept->constants = std::move(*constants);
+  kept->model = model_of(resolved);
+  kept->overhead_factor = resolved.scenario.overhead_factor;
+  kept->fixed_gib = resolved.scenario.fixed_gib;
+  kept->live_buffers = resolved.scenario.live_buffers;
+  return std::unique_ptr<Kept>(std::move(kept));
+}
+
 }  // namespace
+
+Result<Breakdown> generic_breakdown(const Resolved& resolved, const std::string& path,
+                                    std::unique_ptr<Kept>& kept) {
+  if (kept == nullptr || !static_cast<KeptGeneric&>(*kept).is_of(resolved.scenario)) {
+    auto read = read_kept(resolved);
+    if (!read) return fail(std::move(read.error()));
+    kept = std::move(*read);
+  }
+  const auto& known = static_cast<const KeptGeneric&>(*kept);
+  auto breakdown =
+      estimate_generic(resolved.scenario, known.model, resolved.hardware, known.constants);
+  if (!breakdown) return fail(below(path, std::move(breakdown.error())));
+  return breakdown;
+}
 
 Result<EngineAnswer> estimate_with_generic(const Resolved& resolved, const std::string& path) {
   const auto constants = generic_constants(*resolved.engine, resolved.scenario);

@@ -172,23 +172,57 @@ std::optional<Bytes> gib(const Decimal& value) {
 
 }  // namespace
 
-Result<LlamaCppQuestion> llama_cpp_question(const Resolved& resolved, const std::string& path) {
-  const auto located = [&path](Diagnostics errors) { return fail(below(path, std::move(errors))); };
+namespace {
+
+/// Everything but the model.
+Result<LlamaCppQuestion> question_without_model(const Resolved& resolved) {
   const Scenario& scenario = resolved.scenario;
   auto profile = profile_of(resolved);
-  if (!profile) return located(std::move(profile.error()));
+  if (!profile) return fail(std::move(profile.error()));
   auto options = options_of(scenario, profile->rules);
-  if (!options) return located(std::move(options.error()));
-  auto model = model_of(resolved);
-  if (!model) return located(std::move(model.error()));
+  if (!options) return fail(std::move(options.error()));
   LlamaCppMachine machine;
   machine.gpus.assign(index_of(scenario.gpu_count), resolved.hardware);
   machine.host_ram = gib(scenario.host_ram_gib).value_or(Bytes());
   LlamaCppExtras extras;
   extras.projector = gib(scenario.projector_gib).value_or(Bytes());
   extras.lora = gib(scenario.lora_gib).value_or(Bytes());
-  return LlamaCppQuestion{std::move(*model), std::move(*options), std::move(machine),
-                          std::move(extras), std::move(*profile)};
+  return LlamaCppQuestion{
+      {}, std::move(*options), std::move(machine), std::move(extras), std::move(*profile)};
+}
+
+/// The model with its tensors, which takes longer to put together than an estimate.
+struct KeptLlamaCpp final : Kept {
+  LlamaCppModel model;
+};
+
+}  // namespace
+
+Result<LlamaCppQuestion> llama_cpp_question(const Resolved& resolved, const std::string& path) {
+  auto question = question_without_model(resolved);
+  if (!question) return fail(below(path, std::move(question.error())));
+  auto model = model_of(resolved);
+  if (!model) return fail(below(path, std::move(model.error())));
+  question->model = std::move(*model);
+  return question;
+}
+
+Result<Breakdown> llama_cpp_breakdown(const Resolved& resolved, const std::string& path,
+                                      std::unique_ptr<Kept>& kept) {
+  const auto question = question_without_model(resolved);
+  if (!question) return fail(below(path, question.error()));
+  if (kept == nullptr) {
+    auto model = model_of(resolved);
+    if (!model) return fail(below(path, std::move(model.error())));
+    auto fresh = std::make_unique<KeptLlamaCpp>();
+    fresh->model = std::move(*model);
+    kept = std::move(fresh);
+  }
+  auto estimate =
+      estimate_llama_cpp(static_cast<const KeptLlamaCpp&>(*kept).model, question->options,
+                         question->machine, question->extras, question->profile.constants);
+  if (!estimate) return fail(below(path, std::move(estimate.error())));
+  return std::move(estimate->breakdown);
 }
 
 Result<EngineAnswer> estimate_with_llama_cpp(const Resolved& resolved, const std::string& path) {

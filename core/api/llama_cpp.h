@@ -1,7 +1,7 @@
 // A scenario as llama.cpp's engine model reads it.
 #pragma once
 
-#include "api/resolve.h"
+#include "api/parts.h"
 #include "engine/llama_cpp.h"
 #include "units/error.h"
 
@@ -22,5 +22,9 @@ Result<LlamaCppQuestion> llama_cpp_question(const Resolved& resolved, const std:
 /// Memory per GPU and of the host, the verdict and the inverse answers. Errors carry pointers below
 /// `path`.
 Result<EngineAnswer> estimate_with_llama_cpp(const Resolved& resolved, const std::string& path);
+
+/// The same without arithmetic and inverse answers (EngineFace::breakdown).
+Result<Breakdown> llama_cpp_breakdown(const Resolved& resolved, const std::string& path,
+                                      std::unique_ptr<Kept>& kept);
 
 }  // namespace vramgauge::api

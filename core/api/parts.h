@@ -3,12 +3,22 @@
 // serves them all and the linker leaves out what nobody asks for.
 #pragma once
 
+#include <memory>
+
 #include "api/envelope.h"
 #include "api/importers.h"
 #include "api/resolve.h"
 #include "import/catalogue.h"
 
 namespace vramgauge::api {
+
+/// What an engine keeps while only numbers of a scenario change, not its names.
+struct Kept {
+  Kept() = default;
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  virtual ~Kept() = default;
+};
 
 /// An engine as a session reaches it.
 struct EngineFace {
@@ -17,6 +27,10 @@ struct EngineFace {
   /// Memory per device with its arithmetic, the verdict and the inverse answers. Errors carry
   /// pointers below `path`.
   Result<EngineAnswer> (*estimate)(const Resolved& resolved, const std::string& path) = nullptr;
+  /// The same without arithmetic, notes and inverse answers, for searches; null = `estimate` has to
+  /// do. `kept` is null whenever names, ranks or the model may have changed.
+  Result<Breakdown> (*breakdown)(const Resolved& resolved, const std::string& path,
+                                 std::unique_ptr<Kept>& kept) = nullptr;
 };
 
 /// The method `fit` (llama_cpp_fit.h).

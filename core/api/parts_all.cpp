@@ -8,8 +8,8 @@ namespace vramgauge::api {
 
 const Parts& all_parts() {
   static constexpr EngineFace kEngines[] = {
-      {kGeneric, estimate_with_generic},
-      {kLlamaCpp, estimate_with_llama_cpp},
+      {kGeneric, estimate_with_generic, generic_breakdown},
+      {kLlamaCpp, estimate_with_llama_cpp, llama_cpp_breakdown},
   };
   static const Parts kParts = {&all_importers(), kEngines, std::size(kEngines), fit};
   return kParts;

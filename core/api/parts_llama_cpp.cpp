@@ -5,7 +5,8 @@
 namespace vramgauge::api {
 
 const Parts& llama_cpp_parts() {
-  static constexpr EngineFace kEngines[] = {{kLlamaCpp, estimate_with_llama_cpp}};
+  static constexpr EngineFace kEngines[] = {
+      {kLlamaCpp, estimate_with_llama_cpp, llama_cpp_breakdown}};
   static constexpr Parts kParts = {nullptr, kEngines, std::size(kEngines), fit};
   return kParts;
 }

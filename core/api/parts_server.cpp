@@ -4,7 +4,7 @@
 namespace vramgauge::api {
 
 const Parts& server_parts() {
-  static constexpr EngineFace kEngines[] = {{kGeneric, estimate_with_generic}};
+  static constexpr EngineFace kEngines[] = {{kGeneric, estimate_with_generic, generic_breakdown}};
   static constexpr Parts kParts = {nullptr, kEngines, std::size(kEngines), nullptr};
   return kParts;
 }

@@ -5,6 +5,7 @@
 #include "api/import_text.h"
 #include "api/link.h"
 #include "api/parts.h"
+#include "api/plan_probe.h"
 #include "api/resolve.h"
 #include "api/write.h"
 #include "model/parameters.h"
@@ -207,6 +208,7 @@ Answer Session::State::dispatch(std::string_view method, const json::Value& requ
   if (method == "estimate") return estimate(request);
   if (method == "fit") return fit(request);
   if (method == "concurrency") return concurrency(request);
+  if (const PlanMethod plan = plan_method(method)) return plan({catalogue, models, parts}, request);
   return fail(ErrorCode::api_unknown_method, "", {{"method", method.substr(0, 80)}});
 }
 

@@ -7,6 +7,7 @@
 #include "accuracy.h"
 #include "api/describe.h"
 #include "commands.h"
+#include "plan_commands.h"
 #include "scenario_options.h"
 #include "validate_options.h"
 
@@ -34,6 +35,8 @@ int main(int argc, char** argv) {
   fit->add_option("--launcher", launcher, "ollama or lm_studio, which start it in their own way");
   fit->add_flag("--json", as_json, "the facade's answer as JSON");
   fit->callback([&] { exit_code = tools::run_fit(source, launcher, as_json); });
+
+  tools::add_plan_commands(app, source, as_json, exit_code);
 
   bool decode = false;
   CLI::App* link = app.add_subcommand("link", "the link of a scenario");

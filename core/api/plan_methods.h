@@ -1,0 +1,17 @@
+// The methods of the planner, see core/api/README.md.
+#pragma once
+
+#include "api/plan_probe.h"
+
+namespace vramgauge::api {
+
+/// {"scenario", "accept"} -> levers by their effect, and the cheapest sets that make it fit.
+Answer advise(const PlanContext& context, const json::Value& request);
+
+/// {"scenario", "for", "accept"} -> the largest or best value that fits, and the one beside it.
+Answer solve(const PlanContext& context, const json::Value& request);
+
+/// {"scenario", "x", "y", "terms"} -> state and bytes over one or two fields, as arrays.
+Answer sweep(const PlanContext& context, const json::Value& request);
+
+}  // namespace vramgauge::api

@@ -1,0 +1,128 @@
+#include "api/plan_probe.h"
+
+#include <algorithm>
+
+#include "api/plan_methods.h"
+#include "specs/scenario_compare.h"
+
+namespace vramgauge::api {
+namespace {
+
+/// Whether a look-up depends on the field: names, the model's own, and what divides a cache.
+bool is_looked_up(const Field& field) {
+  return field.kind == FieldKind::choice || (field.group != "workload" && field.group != "engine");
+}
+
+bool has_same_names(const Scenario& a, const Scenario& b) {
+  for (const Field& field : scenario_fields())
+    if (is_looked_up(field) && !has_same(a, b, field)) return false;
+  return true;
+}
+
+}  // namespace
+
+bool is_word_of(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const auto comma = std::min(list.find(','), list.size());
+    if (list.substr(0, comma) == word) return true;
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return false;
+}
+
+Result<const Resolved*> SessionProbe::resolve(const Scenario& scenario) {
+  if (resolved_ && has_same_names(asked_, scenario)) {
+    for (const Field& field : scenario_fields())
+      if (!is_looked_up(field)) copy_field(scenario, resolved_->scenario, field);
+    return &*resolved_;
+  }
+  resolved_.reset();
+  kept_.reset();
+  auto resolved = api::resolve(context_.catalogue, context_.models, scenario, kScenarioPath);
+  if (!resolved) return fail(std::move(resolved.error()));
+  if (context_.parts.engine(resolved->scenario.engine) == nullptr) {
+    return fail(ErrorCode::engine_module_needed, "/scenario/engine",
+                {{"engine", resolved->scenario.engine}});
+  }
+  asked_ = scenario;
+  resolved_ = std::move(*resolved);
+  return &*resolved_;
+}
+
+Outcome SessionProbe::outcome(const Scenario& scenario, bool needs_answers) {
+  Outcome out;
+  const auto resolved = resolve(scenario);
+  if (!resolved) {
+    out.refusal = resolved.error();
+    return out;
+  }
+  const EngineFace* engine = context_.parts.engine((*resolved)->scenario.engine);
+  Result<Breakdown> breakdown = [&]() -> Result<Breakdown> {
+    if (!needs_answers && engine->breakdown != nullptr)
+      return engine->breakdown(**resolved, kScenarioPath, kept_);
+    auto answer = engine->estimate(**resolved, kScenarioPath);
+    if (!answer) return fail(std::move(answer.error()));
+    return std::move(answer->breakdown);
+  }();
+  if (breakdown) return outcome_of(*breakdown);
+  out.refusal = std::move(breakdown.error());
+  return out;
+}
+
+std::string read_word(json::ObjectReader& reader, std::string_view key, std::string_view words) {
+  std::string word = reader.string(key).value_or(std::string(words.substr(0, words.find(','))));
+  if (!is_word_of(words, word)) {
+    reader.error(ErrorCode::value_not_a_choice, key,
+                 {{"key", key}, {"value", word.substr(0, 80)}, {"choices", words}});
+  }
+  return word;
+}
+
+PlanRequest read_plan_request(json::ObjectReader& reader) {
+  PlanRequest out;
+  if (const json::Value* given = reader.raw("scenario")) {
+    auto scenario = read_scenario(*given, kScenarioPath);
+    if (scenario) {
+      out.scenario = std::move(*scenario);
+    } else {
+      reader.errors().insert(reader.errors().end(), scenario.error().begin(),
+                             scenario.error().end());
+    }
+  }
+  if (read_word(reader, "accept", "tight,fits") == "fits") out.accept = Accept::fits;
+  return out;
+}
+
+json::Value counts_json(std::initializer_list<std::pair<std::string_view, uint64_t>> members) {
+  json::Value out = json::Value::object();
+  for (const auto& [key, count] : members)
+    out.set(key, count);
+  return out;
+}
+
+json::Value outcome_json(const Outcome& outcome) {
+  if (outcome.is_refused()) {
+    json::Value out = json::Value::object();
+    return std::move(out.set("refusal", diagnostic_json(outcome.refusal.front())));
+  }
+  json::Value out = counts_json({{"needed_bytes", outcome.needed.count()},
+                                 {"usable_bytes", outcome.usable.count()},
+                                 {"rank", outcome.rank}});
+  out.set("state", verdict_name(outcome.state));
+  out.set("margin_bytes", json::Value::signed_integer(outcome.margin().count()));
+  out.set("device", outcome.device);
+  return out;
+}
+
+PlanMethod plan_method(std::string_view name) {
+  constexpr std::pair<std::string_view, PlanMethod> kMethods[] = {
+      {"advise", advise},
+      {"solve", solve},
+      {"sweep", sweep},
+  };
+  for (const auto& [known, method] : kMethods)
+    if (known == name) return method;
+  return nullptr;
+}
+
+}  // namespace vramgauge::api
