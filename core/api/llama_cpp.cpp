@@ -8,6 +8,7 @@
 #include "engine/llama_cpp_profile.h"
 #include "report/llama_cpp_arithmetic.h"
 #include "units/index.h"
+#include "units/text_list.h"
 
 namespace vramgauge::api {
 namespace {
@@ -20,23 +21,13 @@ tl::unexpected<Diagnostics> unreadable(std::string_view key, std::string_view va
               {{"key", key}, {"value", value.substr(0, 80)}, {"expected", expected}});
 }
 
-/// The parts of a text between commas; none of an empty text.
-std::vector<std::string_view> parts_of(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const auto comma = std::min(text.find(','), text.size());
-    parts.push_back(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return parts;
-}
-
 /// Cache types that llama.cpp has, by the catalogue's names.
 Result<GgmlType> ggml_cache_type(std::string_view id, std::string_view key) {
   constexpr std::pair<std::string_view, GgmlType> kTypes[] = {
-      {"fp32", GgmlType::f32},  {"fp16", GgmlType::f16},      {"bf16", GgmlType::bf16},
-      {"q8_0", GgmlType::q8_0}, {"q4_0", GgmlType::q4_0},     {"q4_1", GgmlType::q4_1},
-      {"q5_0", GgmlType::q5_0}, {"iq4_nl", GgmlType::iq4_nl}, {"q5_1", GgmlType::q5_1},
+      {"auto", GgmlType::f16},  {"fp32", GgmlType::f32},  {"fp16", GgmlType::f16},
+      {"bf16", GgmlType::bf16}, {"q8_0", GgmlType::q8_0}, {"q4_0", GgmlType::q4_0},
+      {"q4_1", GgmlType::q4_1}, {"q5_0", GgmlType::q5_0}, {"iq4_nl", GgmlType::iq4_nl},
+      {"q5_1", GgmlType::q5_1},
   };
   for (const auto& [name, type] : kTypes) {
     if (name == id) return type;
@@ -182,7 +173,7 @@ Result<LlamaCppQuestion> question_without_model(const Resolved& resolved) {
   auto options = options_of(scenario, profile->rules);
   if (!options) return fail(std::move(options.error()));
   LlamaCppMachine machine;
-  machine.gpus.assign(index_of(scenario.gpu_count), resolved.hardware);
+  machine.gpus.assign(index_of(scenario.gpu_count), without_held(resolved.hardware));
   machine.host_ram = gib(scenario.host_ram_gib).value_or(Bytes());
   LlamaCppExtras extras;
   extras.projector = gib(scenario.projector_gib).value_or(Bytes());

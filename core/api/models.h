@@ -17,6 +17,9 @@
 
 namespace vramgauge::api {
 
+/// What server engines make of a model's weights (server_weights.cpp).
+struct ServerCache;
+
 /// A model, read once, and its weights per format.
 struct LoadedModel {
   std::string id;
@@ -37,6 +40,8 @@ struct LoadedModel {
   std::vector<WeightTensor> tensors;
   ParameterCount parameters;
   std::map<std::string, FormattedWeights, std::less<>> weights_by_format;
+  /// Grows as it is asked.
+  mutable std::shared_ptr<ServerCache> server;
 
   /// Whether weight_format=auto means something that no format of the catalogue does.
   bool has_own_format() const { return stored.has_value() || quantization.has_value(); }

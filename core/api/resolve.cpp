@@ -42,11 +42,40 @@ Result<HardwareSpec> resolve_gpu(const Catalogue& catalogue, Scenario& scenario,
   return parse_hardware(entry->facts);
 }
 
-Result<CacheType> resolve_cache_type(const Catalogue& catalogue, std::string& id,
-                                     const std::string& path) {
+bool has_indexer(const ModelSpec& spec) {
+  return std::any_of(spec.layers.begin(), spec.layers.end(), [](const Layer& layer) {
+    return std::any_of(layer.mixers.begin(), layer.mixers.end(), [](const Mixer& mixer) {
+      const auto* latent = std::get_if<LatentAttention>(&mixer);
+      return latent != nullptr && latent->indexer.has_value();
+    });
+  });
+}
+
+/// What a cache type comes to: "auto" is what the checkpoint has scales for, else the width that
+/// the model runs in; server engines keep 8-bit latents that an indexer reads in a layout of their
+/// own.
+std::string_view effective_cache_type(const Resolved& resolved, std::string_view id) {
+  if (id == kOwnFormat) {
+    const LoadedModel* model = resolved.model;
+    const bool has_scales = model != nullptr && resolved.format.id == kOwnFormat &&
+                            model->quantization && !model->quantization->cache_type.empty();
+    id = resolved.format.id == "fp32" ? "fp32" : "fp16";
+    if (has_scales) id = model->quantization->cache_type;
+  }
+  const std::string& engine = resolved.scenario.engine;
+  const bool is_packed = (engine == kVllm || engine == kSglang) && id == "fp8" &&
+                         resolved.model != nullptr && has_indexer(resolved.model->spec);
+  return is_packed ? std::string_view("fp8_ds_mla") : id;
+}
+
+Result<CacheType> resolve_cache_type(const Catalogue& catalogue, const Resolved& resolved,
+                                     std::string& id, const std::string& path) {
   const CatalogueEntry* entry = catalogue.cache_types().find(id);
   if (entry == nullptr) return unknown(ErrorCode::catalogue_unknown_cache_type, path, id);
   id = entry->id;
+  const std::string effective(effective_cache_type(resolved, id));
+  if (effective != id) entry = catalogue.cache_types().find(effective);
+  if (entry == nullptr) return unknown(ErrorCode::catalogue_unknown_cache_type, path, effective);
   return parse_cache_type(entry->facts);
 }
 
@@ -105,9 +134,17 @@ Result<const json::Value*> resolve_engine(const Catalogue& catalogue, Scenario& 
   return &entry->facts;
 }
 
-/// How many GPUs share each layer's cache: llama.cpp gives each GPU whole layers.
+/// How many GPUs share each layer's cache: llama.cpp and Transformers give each GPU whole layers,
+/// server engines
+/// have stages and replicas beside them.
 uint64_t tensor_ranks(const Scenario& scenario) {
-  return scenario.engine == kLlamaCpp ? 1 : scenario.gpu_count;
+  if (scenario.engine == kLlamaCpp || scenario.engine == kTransformers) return 1;
+  const bool is_server =
+      scenario.engine == kVllm || scenario.engine == kSglang || scenario.engine == kTensorRtLlm;
+  if (!is_server) return scenario.gpu_count;
+  if (scenario.tensor_ranks != 0) return scenario.tensor_ranks;
+  const CheckedU64 others = CheckedU64(scenario.pipeline_stages) * scenario.data_ranks;
+  return std::max<uint64_t>((CheckedU64(scenario.gpu_count) / others).value_or(1), 1);
 }
 
 /// What is worth knowing about the model, its weights and its cache, in this order.
@@ -140,14 +177,19 @@ Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scena
   out.format =
       collect.take(resolve_format(catalogue, out.model, out.scenario, path + "/weight_format"));
   out.hardware = collect.take(resolve_gpu(catalogue, out.scenario, path));
-  const CacheType k = collect.take(
-      resolve_cache_type(catalogue, out.scenario.cache_type_k, path + "/cache_type_k"));
-  const CacheType v = collect.take(
-      resolve_cache_type(catalogue, out.scenario.cache_type_v, path + "/cache_type_v"));
+  if (!scenario.held_gib.is_zero()) {
+    out.hardware.held =
+        bytes_of(CheckedU64(uint64_t{1} << 30) * scenario.held_gib).value_or(Bytes(kMaxApiBytes));
+  }
   out.engine = collect.take(resolve_engine(catalogue, out.scenario, path + "/engine"));
+  out.cache_type_k = collect.take(
+      resolve_cache_type(catalogue, out, out.scenario.cache_type_k, path + "/cache_type_k"));
+  out.cache_type_v = collect.take(
+      resolve_cache_type(catalogue, out, out.scenario.cache_type_v, path + "/cache_type_v"));
   if (!collect.errors.empty()) return fail(std::move(collect.errors));
   out.weights = collect.take(models.weights(*out.model, out.format, path + "/weight_format"));
-  Result<CacheLayout> cache = cache_layout(out.model->spec, k, v, tensor_ranks(out.scenario));
+  Result<CacheLayout> cache =
+      cache_layout(out.model->spec, out.cache_type_k, out.cache_type_v, tensor_ranks(out.scenario));
   if (!cache) {
     for (Diagnostic& error : cache.error())
       error.path = path + "/cache_type_k";

@@ -15,11 +15,11 @@ namespace vramgauge::api {
 
 /// Ids of engines in the catalogue.
 inline constexpr std::string_view kGeneric = "generic";
+inline constexpr std::string_view kLlamaCpp = "llama_cpp";
 inline constexpr std::string_view kVllm = "vllm";
 inline constexpr std::string_view kSglang = "sglang";
 inline constexpr std::string_view kTensorRtLlm = "tensorrt_llm";
 inline constexpr std::string_view kTransformers = "transformers";
-inline constexpr std::string_view kLlamaCpp = "llama_cpp";
 
 /// Everything that an engine needs, with the scenario's names and its model_config made canonical.
 struct Resolved {
@@ -28,6 +28,9 @@ struct Resolved {
   WeightFormat format;
   const FormattedWeights* weights = nullptr;
   HardwareSpec hardware;
+  /// What the scenario's cache types come to, with the checkpoint's own in place of "auto".
+  CacheType cache_type_k;
+  CacheType cache_type_v;
   CacheLayout cache;
   /// The engine's entry in the catalogue.
   const json::Value* engine = nullptr;

@@ -27,10 +27,8 @@ struct VllmEncoderItem {
   uint64_t streams = 0;
 };
 
-/// The item of a configuration's vision tower, of no tokens when it has none; nothing for a tower
-/// whose largest image is not known. Sizes are those of the model files of 0.19 (gemma3_mm.py,
-/// pixtral.py, qwen2_vl.py, qwen3_vl.py).
-std::optional<VllmEncoderItem> vllm_encoder_item(const json::Value& config);
+/// The model's largest image; of no tokens without a tower, or where that image is not known.
+VllmEncoderItem vllm_encoder_item(const ModelSpec& spec);
 
 /// What the profiling run depends on.
 struct VllmLoad {

@@ -169,6 +169,8 @@ Result<std::vector<VllmStorage>> vllm_storage(const std::vector<WeightTensor>& t
   if (!quantization.refused.empty()) return fail(quantization.refused);
   if (tensors.size() != quantization.scheme_of_tensor.size())
     return refused(quantization, "it was worked out for another list of tensors");
+  // Its codes and scales are laid out for kernels of Apple's GPUs.
+  if (quantization.method == "mlx") return refused(quantization, "vLLM has no kernel for it");
   StorageChooser chooser(tensors, compute_capability);
   std::vector<VllmStorage> storage;
   storage.reserve(tensors.size());

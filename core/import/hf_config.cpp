@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "import/hf_families.h"
+#include "import/largest_image.h"
 
 namespace vramgauge {
 namespace hf {
@@ -188,6 +189,16 @@ uint64_t rope_factor_elements(const json::Value& text_config, const ModelSpec& s
   return widest / 2;
 }
 
+/// Of the temporal states, as the configuration of a hybrid names their dtype.
+uint64_t state_element_bytes(const json::Value& text_config) {
+  for (const std::string_view key : {"mamba_ssm_cache_dtype", "mamba_ssm_dtype"}) {
+    const std::string dtype = string_member(text_config, key);
+    if (dtype == "float32") return 4;
+    if (dtype == "bfloat16" || dtype == "float16") return 2;
+  }
+  return 0;
+}
+
 void finish(Import& import, const Family* family) {
   read_common(import);
   check_unread(import, import.text(), family != nullptr);
@@ -223,6 +234,8 @@ Result<ImportedModel> import_text(const json::Value& config, const json::Value* 
                           model_type }});
   }
   finish(import, family);
+  import.spec.largest_image = largest_image(config);
+  import.spec.state_element_bytes = state_element_bytes(*text.value);
   import.spec.rope_factor_elements = rope_factor_elements(*text.value, import.spec);
   if (import.failed()) return fail(std::move(import.errors));
   return ImportedModel{std::move(import.spec), std::move(import.notes.warnings)};

@@ -448,6 +448,23 @@ Holder holder_of(const json::Value& config) {
   return {};
 }
 
+/// The cache type that a configuration names a scheme for: Model Optimizer by name, also inside a
+/// member of hf_quant_config.json; compressed-tensors by its widths, of which engines know 8 bits
+/// (vllm/utils/torch_utils.py, get_kv_cache_quant_algo_string; attention/layer.py).
+std::string cache_type_of(const json::Value& holder) {
+  const json::Value* inner = holder.find("quantization");
+  for (const json::Value* object : {&holder, inner}) {
+    if (object == nullptr) continue;
+    const json::Value* algorithm = object->find("kv_cache_quant_algo");
+    const std::string* name = algorithm == nullptr ? nullptr : algorithm->as_string();
+    if (name != nullptr && *name == "FP8") return "fp8";
+    if (name != nullptr && *name == "NVFP4") return "nvfp4";
+    const json::Value* scheme = object->find("kv_cache_scheme");
+    if (scheme != nullptr && !scheme->is_null()) return "fp8";
+  }
+  return {};
+}
+
 }  // namespace
 
 void Reading::refuse(std::string_view reason, std::string_view key) {
@@ -552,6 +569,7 @@ Result<std::optional<QuantizationConfig>> read_quantization(const json::Value& c
   json::ObjectReader reader(*holder.object, holder.path, errors);
   QuantizationConfig result;
   result.method = quantization::method_of(reader);
+  result.cache_type = quantization::cache_type_of(*holder.object);
   quantization::Reading reading{reader, result};
   if (errors.empty()) quantization::read_dialect(reading, config);
   if (!errors.empty()) return fail(std::move(errors));

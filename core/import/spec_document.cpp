@@ -40,6 +40,7 @@ static void describe(Fields& f, QuantizationTable& table) {
   f.list("schemes", table.quantization.schemes);
   f.sequence("scheme_of", table.scheme_of, kMixedNumber + table.quantization.schemes.size(),
              kMaxTensors);
+  f.text("cache_type", table.quantization.cache_type);
   f.diagnostics("warnings", table.quantization.warnings, Severity::warning);
   f.diagnostics("refused", table.quantization.refused, Severity::error);
 }
@@ -60,6 +61,16 @@ static void describe(Fields& f, StoredTable& stored) {
   f.list("tensors", stored.rows);
 }
 
+static void describe(Fields& f, LargestImage& image) {
+  f.text("tower", image.tower);
+  f.number("tokens", image.tokens, Limit::dim);
+  f.number("patches", image.patches, Limit::dim);
+  f.number("input_elements", image.input_elements, Limit::elements);
+  f.number("hidden_size", image.hidden_size, Limit::dim);
+  f.number("intermediate_size", image.intermediate_size, Limit::dim);
+  f.flag("is_gated", image.is_gated);
+}
+
 static void describe(Fields& f, ModelSpec& spec) {
   f.text("source_model_type", spec.model_type);
   f.text("name", spec.name);
@@ -75,6 +86,8 @@ static void describe(Fields& f, ModelSpec& spec) {
   f.flag("output_bias", spec.output_bias);
   f.optional_number("num_parameters", spec.num_parameters, Limit::parameters);
   f.number("cross_tokens", spec.cross_tokens, Limit::tokens);
+  f.number("state_element_bytes", spec.state_element_bytes, Limit::optional_count);
+  f.object("largest_image", spec.largest_image);
   f.number("rope_factor_elements", spec.rope_factor_elements, Limit::optional_dim);
   f.list("rotary_tables", spec.rotary_tables);
   f.list("extras", spec.extras);

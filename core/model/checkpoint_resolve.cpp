@@ -91,6 +91,7 @@ class Resolver {
 
   ResolvedQuantization resolve(const std::vector<WeightTensor>& tensors) {
     result_.method = quantization_.method;
+    result_.cache_type = quantization_.cache_type;
     for (const WeightTensor& tensor : tensors)
       result_.scheme_of_tensor.push_back(scheme_of(tensor));
     add_warnings();

@@ -312,6 +312,20 @@ struct RotaryTable {
   bool is_local = false;
 };
 
+/// The largest image that a vision tower takes, of which engines profile one before they serve.
+struct LargestImage {
+  /// model_type that says how the tower computes: "siglip_vision_model".
+  std::string tower;
+  /// In the decoder, and in the tower before they are merged.
+  uint64_t tokens = 0;
+  uint64_t patches = 0;
+  /// Numbers of the input.
+  uint64_t input_elements = 0;
+  uint64_t hidden_size = 0;
+  uint64_t intermediate_size = 0;
+  bool is_gated = false;
+};
+
 /// Everything about a model that memory depends on.
 struct ModelSpec {
   std::string name;
@@ -325,6 +339,8 @@ struct ModelSpec {
   std::vector<Layer> layers;
   std::vector<Layer> mtp_layers;
   std::vector<Tower> towers;
+  /// Nothing without a vision tower, or where its largest image is not known.
+  std::optional<LargestImage> largest_image;
   /// One per distinct rotary setting; empty where positions are learned, biased or none.
   std::vector<RotaryTable> rotary_tables;
   /// Embeddings, final norms, heads and whatever else is not in a layer is derived from these:
@@ -338,6 +354,9 @@ struct ModelSpec {
   std::optional<uint64_t> num_parameters;
   /// Tokens of the encoder that cross-attention layers cache per request (mllama, encoder-decoder).
   uint64_t cross_tokens = 0;
+  /// Bytes of an element of recurrent states, where the configuration names their dtype; 0 = it
+  /// does not.
+  uint64_t state_element_bytes = 0;
   /// Elements of the table of rotary factors that llama.cpp's converter adds to a file: a frequency
   /// each for the scaled rotary embeddings of Llama 3 and the proportional ones of Gemma 4; 0 =
   /// none.

@@ -97,6 +97,8 @@ struct QuantRule {
 struct QuantizationConfig {
   /// As the configuration names it: "fp8", "compressed-tensors".
   std::string method;
+  /// Id of the cache type that it has scales for; empty = none.
+  std::string cache_type;
   /// Modules that keep the checkpoint's dtype; they win over rules.
   ModuleList ignored;
   /// The first that names a module counts; then the first that takes what it is.

@@ -62,6 +62,9 @@ struct ResolvedQuantization {
   /// Why the configuration gives no size; pricing then fails with these. The rest of the model is
   /// sound all the same.
   Diagnostics refused;
+  /// Id of the cache type that the checkpoint has scales for, which engines then use unless they
+  /// are told otherwise; empty = none.
+  std::string cache_type;
 };
 
 }  // namespace vramgauge

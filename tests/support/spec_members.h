@@ -91,9 +91,13 @@ template <Is<RotaryTable> T> auto members(T& v) {
   auto& [a, b, c] = v;
   return std::tie(a, b, c);
 }
+template <Is<LargestImage> T> auto members(T& v) {
+  auto& [a, b, c, d, e, f, g] = v;
+  return std::tie(a, b, c, d, e, f, g);
+}
 template <Is<ModelSpec> T> auto members(T& v) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = v;
-  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x] = v;
+  return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, w, x);
 }
 template <Is<QuantScheme> T> auto members(T& v) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = v;
@@ -108,8 +112,8 @@ template <Is<StoredModel> T> auto members(T& v) {
   return std::tie(a, b, c);
 }
 template <Is<ResolvedQuantization> T> auto members(T& v) {
-  auto& [a, b, c, d, e] = v;
-  return std::tie(a, b, c, d, e);
+  auto& [a, b, c, d, e, f] = v;
+  return std::tie(a, b, c, d, e, f);
 }
 template <Is<ImportedModel> T> auto members(T& v) {
   auto& [a, b] = v;

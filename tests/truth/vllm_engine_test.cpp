@@ -71,7 +71,7 @@ VllmEstimate estimate_of(const CsvRow& row, const VllmProfile& profile) {
   inputs.cache.cache_type = cache_type_named(inputs.dtype_bytes == 4 ? "fp32" : element);
   inputs.cache.max_model_len = std::stoull(row.at("max_model_len"));
   inputs.workload = {inputs.cache.max_model_len, 1};
-  inputs.encoder = vllm_encoder_item(preset_config(slug)).value_or(VllmEncoderItem{});
+  inputs.encoder = vllm_encoder_item(*inputs.spec);
   const std::vector<WeightTensor> tensors = weight_tensors(*inputs.spec);
   const VllmModel model = vllm_model(row, *inputs.spec, tensors, inputs.dtype_bytes);
   for (uint64_t stage = 0; stage < inputs.plan.pipeline_stages; ++stage)

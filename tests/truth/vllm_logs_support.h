@@ -283,8 +283,7 @@ inline VllmInputs inputs_without_weights(const LogRow& row) {
   if (has_delta && !row.flag_is("enable_prefix_caching", false))
     cache.state_mode = VllmStateMode::align;
   if (!row.flag_is("skip_mm_profiling", true)) {
-    inputs.encoder =
-        vllm_encoder_item(preset_config(row.text("preset"))).value_or(VllmEncoderItem{});
+    inputs.encoder = vllm_encoder_item(*inputs.spec);
   }
   inputs.workload = {cache.max_model_len, 1};
   return inputs;

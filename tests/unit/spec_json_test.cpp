@@ -159,7 +159,7 @@ TEST(SpecJson, RefusedQuantisationSurvives) {
   SpecDocument document;
   document.model.spec.layers.assign(3, plain_layer());
   document.quantization = ResolvedQuantization{
-      "odd", {}, {}, {}, {{ErrorCode::format_unknown_quantization, "/q", {{"method", "odd"}}}}};
+      "odd", {}, {}, {}, {{ErrorCode::format_unknown_quantization, "/q", {{"method", "odd"}}}}, {}};
   const SpecDocument copy = there_and_back(document);
   EXPECT_TRUE(testing::same(document, copy));
 }

@@ -3,6 +3,7 @@
 
 #include "engine/vllm.h"
 #include "engine/vllm_kv_planner.h"
+#include "import/largest_image.h"
 #include "units/json.h"
 
 namespace vramgauge {
@@ -242,10 +243,10 @@ TEST(VllmProfile, AMissingConstantIsNamed) {
   EXPECT_EQ(profile.error().front().code, ErrorCode::json_missing_key);
 }
 
-TEST(VllmEncoder, ItemsOfFamilies) {
+TEST(LargestImage, OfFamilies) {
   const auto item = [](const char* text) {
     const auto config = json::parse(text);
-    return config ? vllm_encoder_item(*config) : std::nullopt;
+    return config ? largest_image(*config) : std::nullopt;
   };
   // Gemma 3: (896 / 14)^2 patches pooled to 256 tokens.
   const auto gemma = item(R"({"mm_tokens_per_image": 256, "vision_config": {
@@ -261,7 +262,7 @@ TEST(VllmEncoder, ItemsOfFamilies) {
     "intermediate_size": 4096}})");
   ASSERT_TRUE(pixtral.has_value());
   EXPECT_EQ(pixtral->tokens, 55U * 56);
-  EXPECT_EQ(item("{}")->tokens, 0U);
+  EXPECT_FALSE(item("{}"));
   EXPECT_FALSE(item(R"({"vision_config": {"model_type": "unheard_of"}})"));
 }
 
