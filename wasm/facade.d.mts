@@ -8,6 +8,8 @@ export interface RawSession {
 export interface RawConverter {
   load_catalogue(document: Uint8Array | string): string;
   convert(request: string): string;
+  /** A catalogue document's models in the form that every session reads. */
+  compile(document: string): string;
 }
 
 /** Reads model files by the parts that it wants of them (core/api/reader.h). */

@@ -1,6 +1,7 @@
 import { assets } from "virtual:core-assets";
 import { CoreClient } from "./core/client";
 import { describe_document, start_i18n } from "./i18n/i18n";
+import { add_configured, configured_catalogue } from "./state/configured_catalogue";
 import { Store } from "./state/store";
 import {
   apply_theme,
@@ -37,6 +38,8 @@ async function start(): Promise<void> {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     apply_theme(store.preferences.theme),
   );
+  const own_catalogue = configured_catalogue();
+  if (own_catalogue) await add_configured(store, own_catalogue);
   store.start();
   shell.store = store;
   if (!embedded) setTimeout(() => void keep_copy(store), kKeepCopyMs);

@@ -6,7 +6,13 @@ import type { Diag, Envelope, ErrorEnvelope, Method, Methods } from "./types";
 
 /** Codes of problems that arise in the page itself, not in the core. Translated like the core's. */
 export type PageCode =
-  "page.internal_error" | "page.fetch_failed" | "page.not_a_number" | "page.file_too_large";
+  | "page.internal_error"
+  | "page.fetch_failed"
+  | "page.not_a_number"
+  | "page.file_too_large"
+  | "page.catalogue_not_json"
+  | "page.catalogue_without_lists"
+  | "page.catalogue_not_fetched";
 
 export function page_error(code: PageCode, path = "", args: Diag["args"] = {}): ErrorEnvelope {
   return { ok: false, errors: [{ code, path, args, message: code, hint: "" }], warnings: [] };
@@ -117,6 +123,11 @@ export class CoreClient {
     this.#facade.drop_reader();
   }
 
+  /** Merges a document into the catalogue; one that is not sound changes nothing. */
+  load_document(document: Uint8Array | string): Envelope<unknown> {
+    return JSON.parse(this.#facade.load_catalogue(document)) as Envelope<unknown>;
+  }
+
   async #open_converter(): Promise<InstanceType<RawReaderModule["Converter"]>> {
     const { instance, catalogue } = await this.reader_module();
     const converter = new instance.Converter();
@@ -125,7 +136,7 @@ export class CoreClient {
   }
 
   private load(document: Uint8Array): void {
-    const reply = JSON.parse(this.#facade.load_catalogue(document)) as Envelope<unknown>;
+    const reply = this.load_document(document);
     if (!reply.ok) throw new Error(reply.errors.map((error) => error.message).join("; "));
   }
 

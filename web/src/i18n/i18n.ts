@@ -43,13 +43,11 @@ export function use_language(language: Language): void {
   active_language = language;
 }
 
-/** Adds the texts of a part of the page, now in the chosen language and later in others. */
+/** Adds the texts of a part of the page, now in the languages in use and later in others. */
 export async function add_texts(texts: LaterTexts): Promise<void> {
-  if (later_texts.includes(texts)) return;
-  await Promise.all(
-    Object.keys(translated_errors).map((known) => load_texts(texts, known as Language)),
-  );
-  later_texts.push(texts);
+  if (!later_texts.includes(texts)) later_texts.push(texts);
+  const known = Object.keys(translated_errors) as Language[];
+  await Promise.all(known.map((language) => load_texts(texts, language)));
 }
 
 async function load_texts(texts: LaterTexts, language: Language): Promise<void> {

@@ -18,6 +18,7 @@ import {
   use_error_texts,
   use_language,
 } from "../i18n/i18n";
+import { field_of, has_place, kModelKeys, type Finding } from "./findings";
 import { AddressBar, decode_link, encode_link, page_address, type DecodedLink } from "./link";
 import {
   apply_theme,
@@ -27,17 +28,8 @@ import {
   type Theme,
 } from "./preferences";
 
-/** What is wrong with a field, or worth knowing about it. */
-export interface Finding {
-  severity: "error" | "warning";
-  diag: Diag;
-}
-
 /** More than any list of the catalogue holds. */
 const kWholeList = 1000;
-/** A custom model takes the place of the preset; the one goes when the other comes. */
-const kModelKeys = ["model", "model_config"];
-
 /**
  * What the page shows: the fields that were given, the answer to them and what is wrong with them.
  * Every change is computed at once; "change" is dispatched after it.
@@ -54,11 +46,13 @@ export class Store extends EventTarget {
   link_findings: Diag[] = [];
   /** Set when the core trapped: the link that shows the problem. */
   crash_link: string | null = null;
+  /** Why the catalogue that the page's configuration names is not there. */
+  catalogue_findings: Diag[] = [];
   /** Opens the newer version of the page, where there is one. */
   update: (() => void) | null = null;
   readonly version: string;
-  readonly form: DescribeResult;
-  readonly fields: ReadonlyMap<string, FieldInfo>;
+  form!: DescribeResult;
+  fields!: ReadonlyMap<string, FieldInfo>;
   format: Formatter;
 
   readonly #lists = new Map<CatalogueKind, CatalogueItem[]>();
@@ -75,14 +69,18 @@ export class Store extends EventTarget {
     readonly home: string = page_address(),
   ) {
     super();
-    const described = core.call("describe", {});
-    if (!described.ok) throw new Error("describe failed");
-    this.form = described.result;
+    this.#describe();
     const version = core.call("version", {});
     this.version = version.ok ? version.result.version : "";
     use_error_texts(this.form.error_codes);
-    this.fields = new Map(this.form.fields.map((field) => [field.key, field]));
     this.format = new Formatter(language, preferences.unit);
+  }
+
+  #describe(): void {
+    const described = this.core.call("describe", {});
+    if (!described.ok) throw new Error("describe failed");
+    this.form = described.result;
+    this.fields = new Map(this.form.fields.map((field) => [field.key, field]));
   }
 
   /** Follows the address bar, and keeps the scenario in it. */
@@ -194,6 +192,13 @@ export class Store extends EventTarget {
     this.#changed();
   }
 
+  /** Something was added to the core's catalogue. */
+  renew_catalogue(): void {
+    this.#describe();
+    this.#lists.clear();
+    this.#compute();
+  }
+
   dismiss_link_findings(): void {
     this.link_findings = [];
     this.#changed();
@@ -287,14 +292,4 @@ export class Store extends EventTarget {
   #changed(): void {
     this.dispatchEvent(new Event("change"));
   }
-}
-
-/** The scenario field that a finding is about, "" where it is none. */
-export function field_of(diag: Diag): string {
-  return diag.path.replace(/^\/scenario(?=\/|$)/, "").split("/")[1] ?? "";
-}
-
-/** Warnings about a model are many and long; they are listed rather than put beside its field. */
-function has_place(warning: Diag): boolean {
-  return !kModelKeys.includes(field_of(warning));
 }

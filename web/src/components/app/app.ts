@@ -2,19 +2,21 @@ import { LitElement, css, html, nothing, type TemplateResult } from "lit";
 import type { Store } from "../../state/store";
 import { t } from "../../i18n/i18n";
 import { dropped_files } from "../../import/dropped_files";
-import { base_styles } from "../../styles/shared";
+import { base_styles, button_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 import "../answers/answers";
 import "../breakdown-table/breakdown_table";
 import "../device-bar/device_bar";
 import "../header/header";
 import "../inputs/inputs";
+import "../later/later";
 import "../notices/notices";
 import "../remarks/remarks";
 import { start_failure } from "../start-failure/start_failure";
 import "../slim-verdict/slim_verdict";
 import "../verdict/verdict";
 import { app_styles } from "./app_styles";
+import { kParts, load_own_catalogue } from "./parts";
 
 /** The page: loading, failure, or the calculator. */
 export class App extends LitElement {
@@ -48,10 +50,12 @@ export class Calculator extends StoreElement {
     ...StoreElement.properties,
     verdict_in_view: { state: true },
     dragging: { state: true },
+    catalogue_open: { state: true },
   };
-  static override styles = [base_styles, app_styles];
+  static override styles = [base_styles, button_styles, app_styles];
   declare verdict_in_view: boolean;
   declare dragging: boolean;
+  declare catalogue_open: boolean;
 
   #observer: IntersectionObserver | null = null;
   #leave_timer: ReturnType<typeof setTimeout> | undefined;
@@ -60,6 +64,7 @@ export class Calculator extends StoreElement {
     super();
     this.verdict_in_view = true;
     this.dragging = false;
+    this.catalogue_open = false;
   }
 
   override connectedCallback(): void {
@@ -105,10 +110,26 @@ export class Calculator extends StoreElement {
             <vg-breakdown-table .store=${store}></vg-breakdown-table>
             <vg-answers .store=${store}></vg-answers>
             <vg-remarks .store=${store}></vg-remarks>
+            ${kParts.map(
+              ({ id, load }) =>
+                html`<vg-later .store=${store} .load=${load} data-part=${id}></vg-later>`,
+            )}
           </div>
         </main>
       </div>
-      <footer>${t("app.privacy")} ${t("app.version", { version: store.version })}</footer>
+      <footer>
+        <p>
+          ${t("app.privacy")} ${t("app.version", { version: store.version })}
+          <button
+            class="text-button"
+            aria-expanded=${this.catalogue_open}
+            @click=${() => (this.catalogue_open = !this.catalogue_open)}
+          >
+            ${t("app.own_catalogue")}
+          </button>
+        </p>
+        ${this.catalogue_open ? html`<vg-later .store=${store} .load=${load_own_catalogue}></vg-later>` : nothing}
+      </footer>
       <div class="drop-veil" ?hidden=${!this.dragging} aria-hidden="true">
         ${t("import.drop_anywhere")}
       </div>

@@ -1,6 +1,6 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { diag_text, short_text, t } from "../../i18n/i18n";
-import type { Finding } from "../../state/store";
+import type { Finding } from "../../state/findings";
 
 export interface FieldShell {
   key: string;

@@ -61,7 +61,7 @@ export class Notices extends StoreElement {
   ];
 
   protected override render(): TemplateResult {
-    return html`<div role="status">${this.#update()} ${this.#crash()} ${this.#link()}</div>`;
+    return html`<div role="status">${this.#update()} ${this.#crash()} ${this.#catalogue()} ${this.#link()}</div>`;
   }
 
   #update(): TemplateResult | typeof nothing {
@@ -91,6 +91,19 @@ export class Notices extends StoreElement {
           .value=${link}
           @focus=${(event: Event) => (event.target as HTMLInputElement).select()}
         />
+      </div>
+    </section>`;
+  }
+
+  #catalogue(): TemplateResult | typeof nothing {
+    const findings = this.store.catalogue_findings;
+    if (findings.length === 0) return nothing;
+    return html`<section class="notice" data-notice="catalogue">
+      <div>
+        <h2>${t("notices.catalogue_title")}</h2>
+        <ul>
+          ${findings.map((finding) => this.#finding(finding))}
+        </ul>
       </div>
     </section>`;
   }
