@@ -8,6 +8,7 @@
 #include "api/envelope.h"
 #include "api/importers.h"
 #include "api/resolve.h"
+#include "api/tools.h"
 #include "import/catalogue.h"
 
 namespace vramgauge::api {
@@ -45,6 +46,8 @@ struct Parts {
   uint64_t num_engines = 0;
   /// Null where llama.cpp's engine is not among them.
   FitMethod fit = nullptr;
+  /// Methods without a catalogue, or null.
+  ToolMethods tools = nullptr;
 
   /// Null when the session has no such engine.
   const EngineFace* engine(std::string_view id) const;

@@ -11,7 +11,7 @@ const Parts& all_parts() {
       {kGeneric, estimate_with_generic, generic_breakdown},
       {kLlamaCpp, estimate_with_llama_cpp, llama_cpp_breakdown},
   };
-  static const Parts kParts = {&all_importers(), kEngines, std::size(kEngines), fit};
+  static const Parts kParts = {&all_importers(), kEngines, std::size(kEngines), fit, call_tool};
   return kParts;
 }
 

@@ -1,5 +1,6 @@
 #include "api/session.h"
 
+#include "api/command_models.h"
 #include "api/describe.h"
 #include "api/envelope.h"
 #include "api/import_text.h"
@@ -48,6 +49,8 @@ struct Session::State {
   Answer dispatch(std::string_view method, const json::Value& request);
   Answer estimate(const Scenario& scenario);
   Answer fit(const json::Value& request);
+  Answer tool(std::string_view method, const json::Value& request);
+  Answer parse_command(const json::Value& request);
 };
 
 namespace {
@@ -156,6 +159,21 @@ Answer Session::State::fit(const json::Value& request) {
   return parts.fit(catalogue, models, request);
 }
 
+Answer Session::State::tool(std::string_view method, const json::Value& request) {
+  if (parts.tools == nullptr)
+    return fail(ErrorCode::api_tools_needed, "", {{"method", method.substr(0, 80)}});
+  return parts.tools(method, request);
+}
+
+/// A command's text, or what the module for tools made of it.
+Answer Session::State::parse_command(const json::Value& request) {
+  const json::Value* parsed = request.find("parsed");
+  if (parsed != nullptr) return complete_command(catalogue, models, *parsed, {});
+  Answer answer = tool("parse_command", request);
+  if (!answer.result) return answer;
+  return complete_command(catalogue, models, std::move(*answer.result), std::move(answer.warnings));
+}
+
 Answer Session::State::link_encode(const json::Value& request) {
   Diagnostics errors;
   json::ObjectReader reader(request, "", errors);
@@ -207,6 +225,8 @@ Answer Session::State::dispatch(std::string_view method, const json::Value& requ
   if (method == "model") return model(request);
   if (method == "estimate") return estimate(request);
   if (method == "fit") return fit(request);
+  if (method == "parse_command") return parse_command(request);
+  if (is_tool(method)) return tool(method, request);
   if (method == "concurrency") return concurrency(request);
   if (const PlanMethod plan = plan_method(method)) return plan({catalogue, models, parts}, request);
   return fail(ErrorCode::api_unknown_method, "", {{"method", method.substr(0, 80)}});

@@ -1,0 +1,228 @@
+// Settings without a field, by program: see EngineFlags.
+#pragma once
+
+#include <string_view>
+
+namespace vramgauge::flag_lists {
+
+inline constexpr std::string_view kVllmNotModelled =
+    "num-gpu-blocks-override= compilation-config= O= cc= cudagraph-capture-sizes* "
+    "cuda-graph-sizes* max-cudagraph-capture-size= hf-overrides= limit-mm-per-prompt= "
+    "mm-processor-kwargs= mm-encoder-tp-mode= skip-mm-profiling kv-transfer-config= "
+    "ec-transfer-config= enable-sleep-mode fully-sharded-loras lora-dtype= lora-extra-vocab-size= "
+    "disable-hybrid-kv-cache-manager disable-sliding-window load-format= enable-eplb "
+    "eplb-config= num-redundant-experts= rope-scaling= prefill-context-parallel-size= pcp= "
+    "mamba-cache-dtype= mamba-ssm-cache-dtype= mamba-block-size= attention-backend= "
+    "attention-config= moe-backend= speculative-model= speculative-draft-tensor-parallel-size= "
+    "enable-dbo enable-chunked-prefill max-seq-len-to-capture= kv-sharing-fast-prefill "
+    "kv-offloading-size= kv-offloading-backend= offload-backend= offload-group-size= "
+    "cpu-offload-params* dcp-kv-cache-interleave-size= cp-kv-cache-interleave-size= "
+    "performance-mode= optimization-level= data-parallel-size-local= dpl= nnodes= n= "
+    "max-logprobs= enable-prompt-adapter prefill-schedule-interval= runner= task= "
+    "kv-cache-dtype-skip-layers* quantization-config= linear-backend= config= "
+    "use-v2-block-manager $PYTORCH_CUDA_ALLOC_CONF $PYTORCH_ALLOC_CONF $VLLM_USE_V1 "
+    "$VLLM_ATTENTION_BACKEND $VLLM_MLA_DISABLE $VLLM_KV_CACHE_LAYOUT $VLLM_USE_FLASHINFER_... "
+    "$VLLM_CPU_... $VLLM_MEMORY_... $VLLM_ALLOW_LONG_MAX_MODEL_LEN";
+
+inline constexpr std::string_view kVllmIgnored =
+    "host= port= uds= uvicorn-log-level= disable-uvicorn-access-log allow-credentials "
+    "allowed-origins= allowed-methods= allowed-headers= api-key* lora-modules* chat-template= "
+    "chat-template-content-format= trust-request-chat-template default-chat-template-kwargs= "
+    "response-role= ssl-... root-path= middleware= return-tokens-as-token-ids "
+    "disable-frontend-multiprocessing enable-request-id-headers enable-auto-tool-choice "
+    "tool-call-parser= tool-parser-plugin= tool-server= log-config-file= log-error-stack "
+    "reasoning-parser= reasoning-parser-plugin= served-model-name* trust-remote-code tokenizer= "
+    "tokenizer-mode= skip-tokenizer-init revision= code-revision= tokenizer-revision= seed= "
+    "hf-token? hf-config-path= generation-config= override-generation-config= download-dir= "
+    "use-tqdm-on-load model-loader-extra-config= ignore-patterns* safetensors-load-strategy= "
+    "pt-load-map-location= swap-space= max-cpu-loras= disable-log-stats disable-log-requests "
+    "enable-log-requests enable-log-outputs max-log-len= otlp-traces-endpoint= "
+    "collect-detailed-traces* show-hidden-metrics-for-version= kv-cache-metrics... "
+    "distributed-executor-backend= worker-use-ray worker-cls= worker-extension-cls= "
+    "disable-custom-all-reduce max-parallel-loading-workers= ray-workers-use-nsight "
+    "master-addr= master-port= node-rank= r= headless data-parallel-rank= dpn= "
+    "data-parallel-start-rank= dpr= data-parallel-address= dpa= data-parallel-rpc-port= dpp= "
+    "data-parallel-backend= dpb= data-parallel-hybrid-lb dph data-parallel-external-lb dpe "
+    "all2all-backend= api-server-count= asc= scheduling-policy= scheduler-delay-factor= "
+    "scheduler-cls= scheduler-reserve-full-isl async-scheduling num-scheduler-steps= "
+    "multi-step-stream-outputs preemption-mode= stream-interval= num-lookahead-slots= "
+    "max-num-partial-prefills= max-long-partial-prefills= long-prefill-token-threshold= "
+    "guided-decoding-backend= structured-outputs-config= structured-outputs... "
+    "logits-processor-pattern= logits-processors* calculate-kv-scales "
+    "prefix-caching-hash-algo= quantization-param-path= rope-theta= enable-prompt-tokens-details "
+    "enable-server-load-tracking enable-force-include-usage enable-tokenizer-info-endpoint "
+    "enable-prefix-caching-... h11-max-... fingerprint-mode= mm-processor-cache-gb= "
+    "mm-processor-cache-type= mm-shm-cache-max-object-size-mb= disable-mm-preprocessor-cache "
+    "media-io-kwargs= interleave-mm-strings allowed-local-media-path= allowed-media-domains* "
+    "video-pruning-rate= mm-encoder-attn-backend= device= model-impl= convert= "
+    "override-pooler-config= pooler-config= override-neuron-config= override-attention-dtype= "
+    "additional-config= kv-events-config= observability-config= profiler-config= "
+    "shutdown-timeout= engine-id= numa-bind... disable-cascade-attn disable-async-output-proc "
+    "enable-flashinfer-autotune enable-return-routed-experts disable-fastapi-docs "
+    "enable-offline-docs grpc logprobs-mode= speculative-disable-mqa-scorer disable-access-log... "
+    "enable-ssl-refresh tokens-only tokenizer-pool-... "
+    "enable-nccl-for-dp-synchronization disable-nccl-for-dp-synchronization "
+    "expert-placement-strategy= "
+    "ubatch-size= dbo-... enable-log-deltas enable-layerwise-nvtx-tracing enable-mfu-metrics "
+    "$CUDA_VISIBLE_DEVICES $HF_... $HUGGING_FACE_HUB_TOKEN $NCCL_... $OMP_NUM_THREADS $VLLM_... "
+    "$GLOO_... $TRANSFORMERS_... $SAFETENSORS_FAST_GPU $RAY_... $TORCH_... $HIP_VISIBLE_DEVICES "
+    "$ROCR_VISIBLE_DEVICES $NVIDIA_... $LD_LIBRARY_PATH $PATH $TOKENIZERS_PARALLELISM";
+
+inline constexpr std::string_view kSglangNotModelled =
+    "max-total-tokens= max-prefill-tokens= prefill-max-requests= disable-cuda-graph "
+    "disable-cuda-graph-padding cuda-graph-bs* enable-torch-compile torch-compile-max-bs= "
+    "enable-piecewise-cuda-graph disable-piecewise-cuda-graph piecewise-cuda-graph-... "
+    "disable-radix-cache disable-hybrid-swa-memory mamba-full-memory-ratio= "
+    "max-mamba-cache-size= mamba-ssm-dtype= mamba-... mamba-scheduler-strategy= cpu-offload-gb= "
+    "offload-... enable-hierarchical-cache hicache-... enable-memory-saver "
+    "attention-context-parallel-size= attn-cp-size= moe-data-parallel-size= moe-dp-size= "
+    "moe-dense-tp-size= enable-dp-lm-head moe-a2a-backend= enable-deepep-moe deepep-mode= "
+    "ep-num-redundant-experts= enable-eplb eplb-... enable-two-batch-overlap "
+    "enable-single-batch-overlap enable-lora lora-paths* max-lora-rank= max-loras-per-batch= "
+    "lora-target-modules* json-model-override-args= load-format= attention-backend= "
+    "decode-attention-backend= prefill-attention-backend= mm-attention-backend= "
+    "speculative-num-steps= speculative-eagle-topk= speculative-token-map= "
+    "speculative-draft-model-quantization= speculative-... enable-multi-layer-eagle "
+    "enable-multimodal disable-fast-image-processor keep-mm-feature-on-device "
+    "mm-enable-dp-encoder torchao-config= enable-fp32-lm-head modelopt-quant= "
+    "quantize-and-serve kt-... disaggregation-mode= nnodes= disable-chunked-prefix-cache "
+    "pp-max-micro-batch-size= enable-mixed-chunk enable-nsa-... enable-double-sparsity ds-... "
+    "config= $SGLANG_... $SGL_... $PYTORCH_CUDA_ALLOC_CONF $PYTORCH_ALLOC_CONF";
+
+inline constexpr std::string_view kSglangIgnored =
+    "tokenizer-path= tokenizer-mode= tokenizer-worker-num= skip-tokenizer-init "
+    "model-loader-extra-config= trust-remote-code is-embedding revision= model-impl= host= port= "
+    "fastapi-root-path= grpc-mode skip-server-warmup warmups= nccl-port= "
+    "checkpoint-engine-wait-weights-before-ready quantization-param-path= rl-quant-profile= "
+    "enable-quant-communications modelopt-checkpoint-... modelopt-export-path= "
+    "max-queued-requests= enable-dynamic-chunking schedule-... enable-priority-scheduling "
+    "abort-on-priority-when-disabled priority-scheduling-preemption-threshold= "
+    "radix-eviction-policy= enable-prefill-delayer prefill-delayer-... device= "
+    "pp-async-batch-depth= stream-interval= stream-output incremental-streaming-output "
+    "random-seed= constrained-json-... watchdog-timeout= soft-watchdog-timeout= dist-timeout= "
+    "download-dir= model-checksum? base-gpu-id= gpu-id-step= sleep-on-idle log-level= "
+    "log-level-http= log-requests log-requests-level= log-requests-format= log-requests-target* "
+    "uvicorn-access-log-exclude-prefixes* crash-dump-folder= show-time-cost enable-metrics "
+    "enable-mfu-metrics enable-metrics-for-all-schedulers tokenizer-metrics-... bucket-... "
+    "collect-tokens-histogram prompt-tokens-buckets* generation-tokens-buckets* "
+    "gc-warning-threshold-secs= decode-log-interval= enable-request-time-stats-logging "
+    "kv-events-config= enable-trace otlp-traces-endpoint= export-metrics-to-file "
+    "export-metrics-to-file-dir= api-key= admin-api-key= served-model-name= weight-version= "
+    "chat-template= hf-chat-template-name= completion-template= file-storage-path= "
+    "enable-cache-report reasoning-parser= tool-call-parser= tool-server= sampling-defaults= "
+    "load-balance-method= dist-init-addr= nccl-init-addr= node-rank= "
+    "preferred-sampling-params= enable-lora-overlap-loading max-loaded-loras= "
+    "lora-eviction-policy= lora-backend= max-lora-chunk-size= lora-drain-wait-threshold= "
+    "sampling-backend= grammar-backend= fp8-gemm-backend= fp4-gemm-backend= "
+    "fp8-gemm-runner-backend= "
+    "moe-runner-backend= flashinfer-mxfp4-moe-precision= enable-flashinfer-... enable-aiter-... "
+    "deepep-config= ep-dispatch-algorithm= init-expert-location= expert-distribution-... "
+    "disable-overlap-schedule disable-custom-all-reduce enable-mscclpp enable-symm-mem "
+    "enable-nccl-nvls enable-torch-symm-mem enable-p2p-check enable-tokenizer-batch-encode "
+    "disable-outlines-disk-cache triton-attention-... num-continuous-decode-steps= "
+    "delete-ckpt-after-loading enable-custom-logit-processor enable-deterministic-inference "
+    "enable-return-hidden-states enable-nan-detection allow-auto-truncate "
+    "disable-shared-experts-fusion enable-fused-... disable-flashinfer-... debug-... "
+    "enable-mm-global-cache mm-max-concurrent-calls= mm-per-request-timeout= mm-process-config= "
+    "enable-multi-tokenizer scheduler-recv-interval= numa-node* weight-loader-... "
+    "warmup= enable-layerwise-nvtx-marker enable-cudagraph-gc enable-profile-cuda-graph "
+    "disaggregation-... elastic-ep-backend= mooncake-ib-device= custom-weight-loader* "
+    "$CUDA_VISIBLE_DEVICES $HF_... $HUGGING_FACE_HUB_TOKEN $NCCL_... $OMP_NUM_THREADS $GLOO_... "
+    "$TORCH_... $HIP_VISIBLE_DEVICES $NVIDIA_... $LD_LIBRARY_PATH $PATH $TOKENIZERS_PARALLELISM "
+    "$NVSHMEM_... $MC_...";
+
+inline constexpr std::string_view kTensorRtLlmNotModelled =
+    "max_beam_width= cp_size= context_parallel_size= cluster_size= moe_cluster_parallel_size= "
+    "backend= enable_chunked_prefill extra_llm_api_options= config= server_role= "
+    "%enable_attention_dp %attention_dp_config.... %kv_cache_config.max_tokens "
+    "%kv_cache_config.enable_block_reuse %kv_cache_config.enable_partial_reuse "
+    "%kv_cache_config.max_attention_window %kv_cache_config.host_cache_size "
+    "%kv_cache_config.mamba_... %cuda_graph_config.... %moe_config.... "
+    "%torch_compile_config.... %speculative_config.... %enable_chunked_prefill %max_beam_width "
+    "%quant_config.... %lora_config.... %peft_cache_config.... %max_input_len %backend "
+    "%sparse_attention_config.... %context_parallel_size %cp_config.... %load_format "
+    "%kv_cache_config.... %enable_layerwise_... %allreduce_strategy %use_cuda_graph "
+    "%attn_backend %moe_backend %moe_max_num_tokens %kv_cache_dtype "
+    "$TRTLLM_... $TLLM_... $PYTORCH_CUDA_ALLOC_CONF";
+
+inline constexpr std::string_view kTensorRtLlmIgnored =
+    "tokenizer= custom_tokenizer= host= port= custom_module_dirs= log_level= gpus_per_node= "
+    "num_postprocess_workers= trust_remote_code revision= reasoning_parser= tool_parser= "
+    "metadata_server_config_file= fail_fast_on_attention_window_too_large "
+    "otlp_traces_endpoint= disagg_cluster_uri= media_io_kwargs= chat_template= served_model_name= "
+    "%print_iter_log %enable_iter_... %disable_overlap_scheduler %stream_interval "
+    "%num_postprocess_workers %trust_remote_code %tokenizer %gpus_per_node %scheduler_config.... "
+    "%guided_decoding_backend %iter_stats_... %batch_wait_... %enable_autotuner "
+    "%return_perf_metrics %perf_metrics_... %garbage_collection_... %cache_transceiver_config.... "
+    "%postprocess_... %revision %reasoning_parser %autotuner_enabled "
+    "$CUDA_VISIBLE_DEVICES $HF_... $NCCL_... $OMP_... $NVIDIA_... $UCX_... $LD_LIBRARY_PATH $PATH";
+
+inline constexpr std::string_view kLlamaCppNotModelled =
+    "fit? fit-target= fit-ctx= fitt= fitc= mmproj= mm= mmproj-url= mmu= mmproj-auto no-mmproj "
+    "no-mmproj-offload mmproj-offload lora= lora-scaled* control-vector= control-vector-scaled* "
+    "sm= split-mode= mg= main-gpu= rpc= md= model-draft= hfd= hfrd= hf-repo-draft= ngld= "
+    "gpu-layers-draft= n-gpu-layers-draft= cd= ctx-size-draft= ctkd= ctvd= cache-type-k-draft= "
+    "cache-type-v-draft= devd= device-draft= draft= draft-n= draft-max= draft-min= draft-n-min= "
+    "draft-p-min= spec-... otd= override-tensor-draft= ncmoed= cmoed= n-cpu-moe-draft= "
+    "cpu-moe-draft moe-cache-mib= ncffn= n-cpu-ffn= no-repack nr repack no-host override-kv= "
+    "cram= cache-ram= lm= load-mode= lzm= lazy-mode= grp-attn-n= gan= grp-attn-w= gaw= "
+    "rope-scaling= rope-scale= rope-freq-base= rope-freq-scale= yarn-... embedding embeddings "
+    "reranking rerank pooling= direct-io dio mmvq... ctx-checkpoints= swa-checkpoints= "
+    "kv-dynamic models-max= models-dir= models-preset= image-max-tokens= image-min-tokens= "
+    "gpt-oss-... fim-... embd-... vision-... mv= model-vocoder= smart-... "
+    "rtr mla= fmoe ser= amb= "
+    "$GGML_... $LLAMA_ARG_FIT $LLAMA_ARG_FIT_... $LLAMA_ARG_MMPROJ... $LLAMA_ARG_SPLIT_MODE "
+    "$LLAMA_ARG_MAIN_GPU $LLAMA_ARG_SPEC_...";
+
+inline constexpr std::string_view kLlamaCppIgnored =
+    "t= threads= tb= threads-batch= C= cpu-mask= Cr= cpu-range= cpu-strict= prio= poll= Cb= "
+    "cpu-mask-batch= Crb= cpu-range-batch= cpu-strict-batch= prio-batch= poll-batch= predict= "
+    "n-predict= keep= perf escape e dt= defrag-thold= numa= check-tensors log-... v verbose "
+    "offline lv= verbosity= samplers= s= seed= sampler-seq= sampling-seq= ignore-eos temp= "
+    "temperature= top-k= top-p= min-p= top-nsigma= top-n-sigma= xtc-probability= xtc-threshold= "
+    "typical= typical-p= repeat-last-n= repeat-penalty= presence-penalty= frequency-penalty= "
+    "dry-... adaptive-... dynatemp-range= dynatemp-exp= mirostat= mirostat-lr= mirostat-ent= l= "
+    "logit-bias= grammar= grammar-file= j= json-schema= jf= json-schema-file= bs "
+    "backend-sampling mlock no-mmap mmap hft= hf-token= host= port= path= api-prefix= webui "
+    "webui-config= webui-... no-webui ui... api-key= api-key-file= ssl-key-file= ssl-cert-file= "
+    "chat-template= chat-template-file= chat-template-kwargs= jinja reasoning-format= rea= "
+    "reasoning= reasoning-budget= reasoning-... to= timeout= threads-http= cache-reuse= "
+    "cache-prompt metrics props slots no-slots slot-save-path= sps= slot-prompt-similarity= a= "
+    "alias= tags= cb cont-batching nocb warmup no-warmup context-shift no-context-shift "
+    "lora-init-without-apply prefill-assistant media-path= tools= rev= cnv conversation "
+    "st single-turn i interactive if interactive-first prompt= f= file= bf= binary-file= sys= "
+    "system-prompt= sysf= system-prompt-file= mli multiline-input in-prefix= in-suffix= "
+    "no-display-prompt display-prompt color co simple-io special sp spm-infill r= "
+    "reverse-prompt= prompt-cache= prompt-cache-all prompt-cache-ro image= audio= "
+    "list-devices version h help usage cl cache-list o= output= oe= output-err= repetitions= "
+    "delay= progress no-perf group-attn... ppl-stride= ppl-output-type= chunks= "
+    "parallel-tool-calls skip-chat-parsing sleep-idle-seconds= stats "
+    "$CUDA_VISIBLE_DEVICES $LLAMA_... $HF_... $CUDA_... $NVIDIA_... $OMP_... $HSA_... $ROCR_... "
+    "$HIP_VISIBLE_DEVICES $LD_LIBRARY_PATH $PATH $TZ";
+
+inline constexpr std::string_view kOllamaNotModelled =
+    "@adapter @main_gpu @use_mmap @use_mlock @low_vram @vocab_only @num_keep @draft_num_predict "
+    "$OLLAMA_MAX_LOADED_MODELS $OLLAMA_SCHED_SPREAD $OLLAMA_GPU_OVERHEAD $OLLAMA_NEW_ENGINE "
+    "$OLLAMA_LLM_LIBRARY $OLLAMA_VULKAN $GGML_... $OLLAMA_IGPU_ENABLE";
+
+inline constexpr std::string_view kOllamaIgnored =
+    "verbose nowordwrap insecure format= keepalive= hidethinking think? truncate dimensions= "
+    "f= file= q= quantize= h help v version experimental... "
+    "@template @system @license @message @requires @renderer @parser @temperature @top_k @top_p "
+    "@min_p @typical_p @tfs_z @seed @stop @repeat_penalty @repeat_last_n @presence_penalty "
+    "@frequency_penalty @mirostat @mirostat_eta @mirostat_tau @penalize_newline @num_predict "
+    "@num_thread @numa "
+    "$OLLAMA_... $CUDA_VISIBLE_DEVICES $HIP_VISIBLE_DEVICES $ROCR_VISIBLE_DEVICES $HSA_... "
+    "$NVIDIA_... $PATH $HOME $LD_LIBRARY_PATH $HTTP_PROXY $HTTPS_PROXY $NO_PROXY $TZ";
+
+inline constexpr std::string_view kTransformersNotModelled =
+    "@device_map @max_memory @attn_implementation @quantization_config @offload_folder "
+    "@bnb_4bit_use_double_quant @bnb_4bit_compute_dtype @bnb_4bit_quant_type @num_beams "
+    "@max_new_tokens @use_cache @assistant_model @prompt_lookup_num_tokens";
+
+inline constexpr std::string_view kTransformersIgnored =
+    "@trust_remote_code @do_sample @temperature @top_p @top_k @padding @return_tensors "
+    "@padding_side @skip_special_tokens @low_cpu_mem_usage @tokenize @revision @token "
+    "@add_generation_prompt @pad_token_id @eos_token_id @streamer @truncation";
+
+}  // namespace vramgauge::flag_lists
