@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "probe_json.h"
 #include "text.h"
 
 namespace vramgauge::tools {
@@ -92,27 +93,6 @@ json::Value link_json(const ProbedLink& link) {
   out.set("nvlinks", uint64_t{link.nvlinks});
   out.set("path", text_or_null(link.path));
   return out;
-}
-
-const json::Value& member(const json::Value& value, std::string_view key) {
-  static const json::Value kNothing;
-  const json::Value* found = value.find(key);
-  return found == nullptr ? kNothing : *found;
-}
-
-const json::Value::Array& items(const json::Value& value) {
-  static const json::Value::Array kNone;
-  return value.as_array() == nullptr ? kNone : *value.as_array();
-}
-
-std::string text_of(const json::Value& value) {
-  return value.as_string() == nullptr ? std::string() : *value.as_string();
-}
-
-uint64_t number_of(const json::Value& value) { return value.as_u64().value_or(0); }
-
-bool is_true(const json::Value& value) {
-  return value.as_boolean() != nullptr && *value.as_boolean();
 }
 
 /// The catalogue's entry of the same name whose memory is nearest; null when there is none.

@@ -3,6 +3,9 @@
 #include <memory>
 
 #include "probe_command.h"
+#include "scenario_options.h"
+#include "serve_command.h"
+#include "validate_command.h"
 
 namespace vramgauge::tools {
 namespace {
@@ -20,8 +23,52 @@ void add_probe(CLI::App& app, int& exit_code) {
       [options, &exit_code] { exit_code = run_probe(options->only_looks, options->as_json); });
 }
 
+void add_validate(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<ValidateOptions>();
+  CLI::App* validate = app.add_subcommand(
+      "validate",
+      "a scenario against this machine: exit code 0 fits, 1 does not, 2 tight, 3 cannot tell");
+  add_scenario_options(*validate, options->source);
+  validate->add_flag("--allocate", options->allocates,
+                     "really take what is predicted, touch it, measure, and give it back");
+  validate
+      ->add_option("--margin-gib", options->margin_gib, "stays free on each GPU while allocating")
+      ->check(CLI::Range(0.0, 1024.0))
+      ->capture_default_str();
+  validate->add_option("--timeout-s", options->timeout_s, "most seconds to allocate")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  validate->add_flag("--json", options->as_json, "as JSON");
+  validate->callback([options, &exit_code] { exit_code = run_validate(*options); });
+}
+
+void add_serve(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<ServeOptions>();
+  CLI::App* serve = app.add_subcommand(
+      "serve", "answers over HTTP: POST /estimate, /solve, /validate and GET /probe");
+  serve->add_option("--host", options->host, "address to listen on")->capture_default_str();
+  serve->add_option("--port", options->port, "0 = any free one")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  serve->add_option("--allow-origin", options->origins,
+                    "page that may ask, such as https://example.org; may be repeated");
+  serve->add_option("--threads", options->num_threads, "requests that are answered at once")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  serve
+      ->add_option("--timeout-s", options->time_s,
+                   "most seconds for a request, and again for its answer")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  serve->callback([options, &exit_code] { exit_code = run_serve(*options); });
+}
+
 }  // namespace
 
-void add_device_commands(CLI::App& app, int& exit_code) { add_probe(app, exit_code); }
+void add_device_commands(CLI::App& app, int& exit_code) {
+  add_probe(app, exit_code);
+  add_serve(app, exit_code);
+  add_validate(app, exit_code);
+}
 
 }  // namespace vramgauge::tools

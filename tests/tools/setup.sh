@@ -12,6 +12,7 @@ readonly node_oldest="20.19.0"
 
 readonly packages_native=(
   git ca-certificates g++ cmake ninja-build ccache nlohmann-json3-dev libexpected-dev libcli11-dev libfmt-dev zlib1g-dev
+  libcpp-httplib-dev pkg-config
   googletest libgtest-dev libgmock-dev libbenchmark-dev binutils
 )
 readonly packages_clang=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev llvm-14)
