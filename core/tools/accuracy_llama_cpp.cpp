@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "accuracy_file.h"
 #include "accuracy_llama_cpp_flags.h"
 #include "engine/llama_cpp.h"
 #include "import/gguf_reader.h"
@@ -17,9 +18,6 @@ std::string model_name(const TruthTable& table, uint64_t row) {
   return std::string(table.cell(row, "model")) + "." + std::string(table.cell(row, "quant"));
 }
 
-/// Lines of a file are counted from 1, and the first holds the columns.
-uint64_t line_of(uint64_t row) { return row + 2; }
-
 RowName row_name(const TruthTable& table, uint64_t row) {
   std::string text = model_name(table, row);
   for (const std::string_view column :
@@ -28,7 +26,7 @@ RowName row_name(const TruthTable& table, uint64_t row) {
     const std::string_view cell = table.cell(row, column);
     if (!cell.empty()) text += " " + std::string(column) + "=" + std::string(cell);
   }
-  return {line_of(row), std::move(text)};
+  return {TruthTable::line_of(row), std::move(text)};
 }
 
 using Buffers = std::vector<std::pair<std::string, uint64_t>>;

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
+#include <numeric>
+#include <utility>
 
 namespace vramgauge::tools {
 namespace {
 
 /// Error of a prediction in percent of the truth; a truth of 0 that is missed counts as 100.
-double error_pct(uint64_t truth, uint64_t predicted) {
+double error_pct(double truth, double predicted) {
   if (truth == predicted) return 0;
   if (truth == 0) return 100;
-  return 100 * (static_cast<double>(predicted) - static_cast<double>(truth)) /
-         static_cast<double>(truth);
+  return 100 * (predicted - truth) / std::fabs(truth);
 }
 
 /// The smallest value that a share of the sorted values does not exceed.
@@ -28,62 +27,12 @@ bool is_worse(const Miss& a, const Miss& b) {
   return std::fabs(a.error_pct) > std::fabs(b.error_pct);
 }
 
-json::Value percent(double value) { return json::Value::real(value, fmt::format("{:.6f}", value)); }
-
-json::Value miss_json(const Miss& miss) {
-  json::Value value = json::Value::object();
-  value.set("line", miss.row.line);
-  value.set("row", miss.row.text);
-  value.set("truth", miss.truth);
-  value.set("predicted", miss.predicted);
-  value.set("error_pct", percent(miss.error_pct));
-  return value;
-}
-
-json::Value unpredicted_json(const Unpredicted& rows) {
-  json::Value lines = json::Value::array();
-  for (const uint64_t line : rows.lines)
-    lines.push(json::Value::integer(line));
-  json::Value value = json::Value::object();
-  value.set("reason", rows.reason);
-  value.set("lines", std::move(lines));
-  return value;
-}
-
-json::Value score_json(const QuantityScore& score) {
-  json::Value value = json::Value::object();
-  value.set("rows", score.rows);
-  value.set("exact", score.exact);
-  value.set("unpredicted", score.unpredicted);
-  value.set("median_pct", percent(score.median_pct));
-  value.set("p90_pct", percent(score.p90_pct));
-  value.set("p99_pct", percent(score.p99_pct));
-  value.set("max_pct", percent(score.max_pct));
-  value.set("under_pct", percent(score.under_pct));
-  value.set("band_pct", percent(score.band_pct));
-  value.set("band_width_pct", percent(score.band_width_pct));
-  json::Value worst = json::Value::array();
-  for (const Miss& miss : score.worst)
-    worst.push(miss_json(miss));
-  value.set("worst", std::move(worst));
-  json::Value unpredicted = json::Value::array();
-  for (const Unpredicted& rows : score.unpredicted_rows)
-    unpredicted.push(unpredicted_json(rows));
-  value.set("unpredicted_rows", std::move(unpredicted));
-  return value;
-}
-
-std::string miss_text(const Miss& miss) {
-  return fmt::format("    line {}: {}: {}, {} predicted, {:+.3f} %\n", miss.row.line, miss.row.text,
-                     miss.truth, miss.predicted, miss.error_pct);
-}
-
-/// The reason once, with all lines it holds for.
-std::string unpredicted_text(const Unpredicted& rows) {
-  std::string text = fmt::format("    {} rows: {}; lines", rows.lines.size(), rows.reason);
-  for (const uint64_t line : rows.lines)
-    text += fmt::format(" {}", line);
-  return text + "\n";
+/// Adds a row to those of its reason.
+void list(std::vector<Unpredicted>& reasons, const RowName& row, const std::string& reason) {
+  auto found = std::find_if(reasons.begin(), reasons.end(),
+                            [&reason](const Unpredicted& each) { return each.reason == reason; });
+  if (found == reasons.end()) found = reasons.insert(reasons.end(), {reason, {}});
+  found->lines.push_back(row.line);
 }
 
 }  // namespace
@@ -99,28 +48,59 @@ Scores::Quantity& Scores::find(std::string_view name) {
 
 void Scores::add(std::string_view name, const RowName& row, uint64_t truth,
                  const Predicted& predicted) {
+  add_real(name, row, static_cast<double>(truth),
+           {static_cast<double>(predicted.value), static_cast<double>(predicted.low),
+            static_cast<double>(predicted.high)},
+           {});
+}
+
+void Scores::add_real(std::string_view name, const RowName& row, double truth,
+                      const PredictedReal& predicted, const Judging& judging) {
   Quantity& quantity = find(name);
+  QuantityScore& score = quantity.score;
   const double error = error_pct(truth, predicted.value);
-  ++quantity.score.rows;
-  quantity.score.exact += predicted.value == truth ? 1U : 0U;
-  quantity.score.in_band += predicted.low <= truth && truth <= predicted.high ? 1U : 0U;
-  quantity.score.under_pct = std::max(quantity.score.under_pct, -error);
+  const double distance = std::fabs(predicted.value - truth);
+  const bool is_exact = distance <= judging.rounding;
+  ++score.rows;
+  score.exact += is_exact ? 1U : 0U;
+  score.within += judging.allowed >= 0 && distance <= judging.allowed ? 1U : 0U;
+  const bool is_in_band =
+      predicted.low - judging.rounding <= truth && truth <= predicted.high + judging.rounding;
+  score.in_band += is_in_band ? 1U : 0U;
+  score.under_pct = std::max(score.under_pct, -error);
+  score.max_abs = std::max(score.max_abs, distance);
+  quantity.sum_abs += distance;
   quantity.errors_pct.push_back(std::fabs(error));
-  const double width = static_cast<double>(predicted.high - predicted.low);
-  quantity.widths_pct.push_back(
-      predicted.value == 0 ? 0 : 100 * width / static_cast<double>(predicted.value));
-  if (error != 0) quantity.misses.push_back({row, truth, predicted.value, error});
+  const double whole = judging.width_of > 0 ? judging.width_of : std::fabs(predicted.value);
+  quantity.widths_pct.push_back(whole == 0 ? 0 : 100 * (predicted.high - predicted.low) / whole);
+  if (!is_exact) quantity.misses.push_back({row, truth, predicted.value, error});
+}
+
+void Scores::add_verdict(std::string_view name, const RowName& row, bool is_right, bool is_tight,
+                         std::string truth, std::string predicted) {
+  QuantityScore& score = find(name).score;
+  ++score.rows;
+  score.is_verdict = true;
+  score.right += is_right ? 1U : 0U;
+  score.tight += is_tight ? 1U : 0U;
+  if (!is_right) score.wrong.push_back({row, std::move(truth), std::move(predicted)});
+}
+
+void Scores::describe(std::string_view name, std::string unit, std::string rule) {
+  QuantityScore& score = find(name).score;
+  score.unit = std::move(unit);
+  score.rule = std::move(rule);
 }
 
 void Scores::add_unpredicted(std::string_view name, const RowName& row, const std::string& reason) {
   QuantityScore& score = find(name).score;
   ++score.rows;
   ++score.unpredicted;
-  auto& rows = score.unpredicted_rows;
-  auto found = std::find_if(rows.begin(), rows.end(),
-                            [&reason](const Unpredicted& each) { return each.reason == reason; });
-  if (found == rows.end()) found = rows.insert(rows.end(), {reason, {}});
-  found->lines.push_back(row.line);
+  list(score.unpredicted_rows, row, reason);
+}
+
+void Scores::leave_out(const RowName& row, const std::string& reason) {
+  list(left_out_, row, reason);
 }
 
 std::vector<QuantityScore> Scores::summary(uint64_t num_worst) const {
@@ -129,6 +109,12 @@ std::vector<QuantityScore> Scores::summary(uint64_t num_worst) const {
     QuantityScore& score = quantity.score;
     std::sort(quantity.errors_pct.begin(), quantity.errors_pct.end());
     std::sort(quantity.widths_pct.begin(), quantity.widths_pct.end());
+    const auto predicted = static_cast<double>(quantity.errors_pct.size());
+    if (predicted > 0) {
+      score.mean_pct =
+          std::accumulate(quantity.errors_pct.begin(), quantity.errors_pct.end(), 0.0) / predicted;
+      score.mean_abs = quantity.sum_abs / predicted;
+    }
     score.median_pct = quantile(quantity.errors_pct, 0.5);
     score.p90_pct = quantile(quantity.errors_pct, 0.9);
     score.p99_pct = quantile(quantity.errors_pct, 0.99);
@@ -143,34 +129,6 @@ std::vector<QuantityScore> Scores::summary(uint64_t num_worst) const {
     scores.push_back(std::move(score));
   }
   return scores;
-}
-
-json::Value scores_json(const std::vector<QuantityScore>& scores) {
-  json::Value value = json::Value::object();
-  for (const QuantityScore& score : scores)
-    value.set(score.name, score_json(score));
-  return value;
-}
-
-std::string scores_text(const std::vector<QuantityScore>& scores) {
-  std::string text = fmt::format("{:<20}{:>8}{:>8}{:>12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n",
-                                 "quantity", "rows", "exact", "unpredicted", "median %", "p90 %",
-                                 "p99 %", "max %", "band %", "width %");
-  for (const QuantityScore& score : scores) {
-    text += fmt::format(
-        "{:<20}{:>8}{:>8}{:>12}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.3f}{:>10.2f}{:>10.2f}\n",
-        score.name, score.rows, score.exact, score.unpredicted, score.median_pct, score.p90_pct,
-        score.p99_pct, score.max_pct, score.band_pct, score.band_width_pct);
-  }
-  for (const QuantityScore& score : scores) {
-    if (!score.unpredicted_rows.empty()) text += score.name + ", not predicted:\n";
-    for (const Unpredicted& rows : score.unpredicted_rows)
-      text += unpredicted_text(rows);
-    if (!score.worst.empty()) text += score.name + ", worst rows:\n";
-    for (const Miss& miss : score.worst)
-      text += miss_text(miss);
-  }
-  return text;
 }
 
 }  // namespace vramgauge::tools

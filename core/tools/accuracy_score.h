@@ -20,6 +20,27 @@ struct Predicted {
 /// A prediction that is meant to be exact.
 constexpr Predicted exactly(uint64_t value) { return {value, value, value}; }
 
+/// A prediction in a unit that logs print, such as GiB, with its bounds.
+struct PredictedReal {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// A prediction without a band.
+constexpr PredictedReal without_band(double value) { return {value, value, value}; }
+
+/// How a figure of a log is judged.
+struct Judging {
+  /// Half of the last printed place: a truth that is met to that is exact, and in the band when it
+  /// is that near.
+  double rounding = 0;
+  /// Largest error with which the row counts as within; below 0 = none is set.
+  double allowed = -1;
+  /// What the band's width is a share of; 0 = the prediction.
+  double width_of = 0;
+};
+
 /// One row of a truth file as a user finds it again.
 struct RowName {
   uint64_t line = 0;
@@ -29,8 +50,8 @@ struct RowName {
 /// One prediction that is off.
 struct Miss {
   RowName row;
-  uint64_t truth = 0;
-  uint64_t predicted = 0;
+  double truth = 0;
+  double predicted = 0;
   /// Signed; below zero = predicted too little.
   double error_pct = 0;
 };
@@ -41,14 +62,35 @@ struct Unpredicted {
   std::vector<uint64_t> lines;
 };
 
+/// A verdict that is not what happened.
+struct WrongVerdict {
+  RowName row;
+  std::string truth;
+  std::string predicted;
+};
+
 /// All rows of one quantity.
 struct QuantityScore {
   std::string name;
+  /// Empty for whole numbers; "GiB", "x" and so on for what logs print with decimals.
+  std::string unit;
+  /// What "within" asks for; empty when it asks for nothing.
+  std::string rule;
+  /// A verdict has neither errors nor a band.
+  bool is_verdict = false;
   uint64_t rows = 0;
   uint64_t exact = 0;
   uint64_t unpredicted = 0;
   uint64_t in_band = 0;
-  /// Of predicted rows.
+  uint64_t within = 0;
+  /// Verdicts that are right, and those (right or not) that say "tight".
+  uint64_t right = 0;
+  uint64_t tight = 0;
+  std::vector<WrongVerdict> wrong;
+  /// Of predicted rows; errors without sign.
+  double mean_pct = 0;
+  double mean_abs = 0;
+  double max_abs = 0;
   double median_pct = 0;
   double p90_pct = 0;
   double p99_pct = 0;
@@ -57,7 +99,7 @@ struct QuantityScore {
   double under_pct = 0;
   /// Share of all rows whose truth lies inside the band, in percent.
   double band_pct = 0;
-  /// Median width of the band over the prediction, in percent.
+  /// Median width of the band, in percent of the prediction or of what its rows name.
   double band_width_pct = 0;
   std::vector<Miss> worst;
   /// Every row without a prediction.
@@ -68,7 +110,17 @@ struct QuantityScore {
 class Scores {
  public:
   void add(std::string_view quantity, const RowName& row, uint64_t truth, const Predicted& value);
+  void add_real(std::string_view quantity, const RowName& row, double truth,
+                const PredictedReal& value, const Judging& judging);
+  void add_verdict(std::string_view quantity, const RowName& row, bool is_right, bool is_tight,
+                   std::string truth, std::string predicted);
   void add_unpredicted(std::string_view quantity, const RowName& row, const std::string& reason);
+  /// Names the unit of a quantity and what its rows are within; for add_real and add_verdict.
+  void describe(std::string_view quantity, std::string unit, std::string rule);
+
+  /// A row that is not to be predicted at all: it is listed and counts nowhere.
+  void leave_out(const RowName& row, const std::string& reason);
+  const std::vector<Unpredicted>& left_out() const { return left_out_; }
 
   /// In the order in which quantities came; at most `num_worst` misses each, the worst first.
   std::vector<QuantityScore> summary(uint64_t num_worst) const;
@@ -76,6 +128,7 @@ class Scores {
  private:
   struct Quantity {
     QuantityScore score;
+    double sum_abs = 0;
     std::vector<double> errors_pct;
     std::vector<double> widths_pct;
     std::vector<Miss> misses;
@@ -84,9 +137,13 @@ class Scores {
   Quantity& find(std::string_view name);
 
   std::vector<Quantity> quantities_;
+  std::vector<Unpredicted> left_out_;
 };
 
+/// Rows by reason, as JSON: [{"reason", "lines"}].
+json::Value reasons_json(const std::vector<Unpredicted>& reasons);
 json::Value scores_json(const std::vector<QuantityScore>& scores);
+std::string reasons_text(const std::vector<Unpredicted>& reasons);
 std::string scores_text(const std::vector<QuantityScore>& scores);
 
 }  // namespace vramgauge::tools

@@ -1,15 +1,13 @@
 #include "accuracy_table.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace vramgauge::tools {
 namespace {
-
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 
 /// Cells of one line. Quotes enclose a cell, doubled ones stand for themselves.
 std::vector<std::string> split_cells(std::string_view line) {
@@ -40,21 +38,6 @@ std::string_view next_line(std::string_view& text) {
 
 }  // namespace
 
-std::optional<std::string> read_packed_file(const std::string& path) {
-  gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) return std::nullopt;
-  std::string text;
-  std::vector<char> block(std::size_t{1} << 16);
-  int got = 0;
-  while ((got = gzread(file, block.data(), static_cast<unsigned>(block.size()))) > 0) {
-    text.append(block.data(), static_cast<std::size_t>(got));
-    if (text.size() > kMaxFileBytes) break;
-  }
-  gzclose(file);
-  if (got != 0) return std::nullopt;
-  return text;
-}
-
 std::optional<TruthTable> TruthTable::parse(std::string_view text) {
   TruthTable table;
   const std::string_view header = next_line(text);
@@ -81,6 +64,14 @@ std::string_view TruthTable::cell(uint64_t row, std::string_view column) const {
 std::optional<int64_t> TruthTable::integer(uint64_t row, std::string_view column) const {
   const std::string_view text = cell(row, column);
   return text.empty() ? 0 : parse_integer(text);
+}
+
+std::optional<double> TruthTable::real(uint64_t row, std::string_view column) const {
+  const std::string text(cell(row, column));
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool is_number = !text.empty() && end == text.c_str() + text.size() && std::isfinite(value);
+  return is_number ? std::optional<double>(value) : std::nullopt;
 }
 
 std::optional<uint64_t> TruthTable::number(uint64_t row, std::string_view column) const {

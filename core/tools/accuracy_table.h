@@ -1,4 +1,4 @@
-// A truth file: comma-separated values, deflated or not.
+// A truth file of comma-separated values.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,6 @@
 #include <vector>
 
 namespace vramgauge::tools {
-
-/// A whole file, inflated when it is a gzip file; nothing when it cannot be read or is too large.
-std::optional<std::string> read_packed_file(const std::string& path);
 
 /// Rows of named columns. Cells may be quoted; a missing cell is empty.
 class TruthTable {
@@ -25,6 +22,10 @@ class TruthTable {
   /// The same as a number; an empty cell is 0, nothing for anything else that is no number.
   std::optional<uint64_t> number(uint64_t row, std::string_view column) const;
   std::optional<int64_t> integer(uint64_t row, std::string_view column) const;
+  /// A number with decimals; nothing for an empty cell and for what is no finite number.
+  std::optional<double> real(uint64_t row, std::string_view column) const;
+  /// Lines of a file are counted from 1, and the first holds the columns.
+  static uint64_t line_of(uint64_t row) { return row + 2; }
 
  private:
   std::vector<std::string> columns_;

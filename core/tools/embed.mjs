@@ -1,8 +1,8 @@
-// Writes a file as deflated bytes into a C++ source: node embed.mjs INPUT OUTPUT.cpp
+// Writes a file as deflated bytes into a C++ source: node embed.mjs INPUT OUTPUT.cpp SYMBOL
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 
-const [input, output] = process.argv.slice(2);
+const [input, output, symbol] = process.argv.slice(2);
 const data = readFileSync(input);
 const packed = deflateSync(data, { level: 9 });
 const rows = [];
@@ -15,6 +15,6 @@ namespace {
 constexpr unsigned char kBytes[] = {
 ${rows.join(',\n')}};
 }
-const PackedCatalogue kPackedCatalogue = {kBytes, sizeof kBytes, ${data.length}U};
+const PackedCatalogue ${symbol} = {kBytes, sizeof kBytes, ${data.length}U};
 }  // namespace vramgauge::tools
 `);

@@ -80,8 +80,10 @@ CLI::App* accuracy =
 accuracy->add_option("files", accuracy_source.files, "truth files, gzipped or not")->required();
 accuracy->add_option("--headers", accuracy_source.header_folders,
                      "folder with the headers of the models that the files name");
-accuracy->add_option("--engine-version", accuracy_source.engine_version,
-                     "build whose rules apply, such as b6975");
+accuracy->add_option("--configs", accuracy_source.config_folders,
+                     "folder with configurations (org__name.json) of models that the catalogue lacks");
+accuracy->add_option("--engine-version", accuracy_source.engine_versions,
+                     "whose rules apply: a build of llama.cpp (b6975), a release of vLLM (0.19.0)");
 accuracy->add_option("--engine-file", accuracy_source.engine_file,
                      "file with the engine's rules by build, instead of the catalogue");
 accuracy->add_option("--worst", accuracy_source.num_worst, "most rows to list per quantity");

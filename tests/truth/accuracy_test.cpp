@@ -1,6 +1,7 @@
 // The comparison itself: tables, errors, quantiles, bands, and rows that are not predicted.
 #include <gtest/gtest.h>
 
+#include "accuracy_file.h"
 #include "accuracy_score.h"
 #include "accuracy_table.h"
 
@@ -83,6 +84,50 @@ TEST(Scores, UnpredictedRowsAreRowsAndAreListed) {
   EXPECT_EQ(score.unpredicted_rows[0].lines, (std::vector<uint64_t>{3, 4}));
   const std::string text = json::write(scores_json({score}));
   EXPECT_NE(text.find("{\"reason\":\"why else\",\"lines\":[5]}"), std::string::npos);
+}
+
+// 60.00 as printed, met to the hundredth, and 8 % off; the bands hold the first two.
+TEST(Scores, FiguresOfLogsHaveRoundingUnitsAndRules) {
+  Scores scores;
+  scores.add_real("pool", {1, "exact"}, 60, {60.004, 59, 61}, {0.005, 0.6, 80});
+  scores.add_real("pool", {2, "near"}, 50, {50.5, 49, 52}, {0.005, 0.6, 80});
+  scores.add_real("pool", {3, "refused"}, -1.25, {-1.35, -1.4, -1.3}, {0.005, 0.05, 80});
+  scores.describe("pool", "GiB", "0.6 GiB");
+  const QuantityScore score = scores.summary(1).front();
+  EXPECT_EQ(score.rows, 3U);
+  EXPECT_EQ(score.exact, 1U);
+  EXPECT_EQ(score.within, 2U);
+  EXPECT_NEAR(score.mean_abs, (0.004 + 0.5 + 0.1) / 3, 1e-9);
+  EXPECT_NEAR(score.max_abs, 0.5, 1e-9);
+  EXPECT_NEAR(score.max_pct, 8, 1e-9);
+  EXPECT_NEAR(score.band_pct, 200.0 / 3, 1e-9);
+  EXPECT_NEAR(score.band_width_pct, 2.5, 1e-9);
+  const std::string text = json::write(scores_json({score}));
+  EXPECT_NE(text.find("\"unit\":\"GiB\""), std::string::npos);
+  EXPECT_NE(text.find("\"within\":2"), std::string::npos);
+  EXPECT_NE(scores_text({score}).find("0.6 GiB"), std::string::npos);
+}
+
+TEST(Scores, VerdictsAreRightOrWrong) {
+  Scores scores;
+  scores.add_verdict("outcome", {1, "a"}, true, true, "fits", "tight");
+  scores.add_verdict("outcome", {2, "b"}, false, false, "oom", "fits");
+  scores.add_unpredicted("outcome", {3, "c"}, "why");
+  const QuantityScore score = scores.summary(5).front();
+  EXPECT_EQ(score.rows, 3U);
+  const std::string text = json::write(scores_json({score}));
+  EXPECT_NE(text.find("\"rows\":3,\"right\":1,\"tight\":1,\"unpredicted\":1"), std::string::npos);
+  EXPECT_NE(text.find("{\"line\":2,\"row\":\"b\",\"truth\":\"oom\",\"predicted\":\"fits\"}"),
+            std::string::npos);
+  EXPECT_NE(scores_text({score}).find("1 right (33.3 %)"), std::string::npos);
+}
+
+TEST(Scores, RowsThatCannotBeComparedCountNowhere) {
+  Scores scores;
+  scores.leave_out({4, "row"}, "the run failed");
+  EXPECT_TRUE(scores.summary(5).empty());
+  ASSERT_EQ(scores.left_out().size(), 1U);
+  EXPECT_EQ(scores.left_out().front().lines, (std::vector<uint64_t>{4}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "accuracy_file.h"
 #include "accuracy_llama_cpp.h"
 #include "accuracy_llama_cpp_flags.h"
 #include "accuracy_table.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "accuracy_file.h"
 #include "accuracy_llama_cpp.h"
 #include "accuracy_score.h"
 #include "accuracy_table.h"

@@ -2,13 +2,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { test } from "node:test";
-import {
-  accuracy_table,
-  documents,
-  measured,
-  read_document,
-  with_table,
-} from "../tools/accuracy_docs.mjs";
+import { documents, measured, read_document, with_tables } from "../tools/accuracy_docs.mjs";
 import { native_dir } from "./shipped_module.mjs";
 
 test("the tables in the READMEs are the output of vramgauge accuracy", () => {
@@ -17,7 +11,7 @@ test("the tables in the READMEs are the output of vramgauge accuracy", () => {
     const text = read_document(document.file);
     assert.equal(
       text,
-      with_table(text, accuracy_table(files, document)),
+      with_tables(text, files, document),
       "node tests/tools/accuracy_docs.mjs build/dev/core/tools/vramgauge writes it anew",
     );
   }
