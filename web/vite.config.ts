@@ -4,7 +4,7 @@ import { core_plugin, type Flavour } from "./build/core_plugin.ts";
 import { html_plugin } from "./build/html_plugin.ts";
 import { indent_plugin } from "./build/indent_plugin.ts";
 import { offline_plugin } from "./build/offline_plugin.ts";
-import { rename_plugin } from "./build/rename_plugin.ts";
+import { pack_plugin } from "./build/pack_plugin.ts";
 
 /** The page, and the script that foreign pages load by its lasting name. */
 const site_entries = {
@@ -33,7 +33,7 @@ export default defineConfig(({ mode }) => {
       ...(flavour === "single"
         ? [
             viteSingleFile({ removeViteModuleLoader: true }),
-            rename_plugin("index.html", "vramgauge.html"),
+            pack_plugin("index.html", "vramgauge.html"),
           ]
         : [offline_plugin()]),
     ],
