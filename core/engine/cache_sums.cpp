@@ -36,6 +36,22 @@ uint64_t fp8_index_key_bytes(uint64_t head_dim) {
   return (scales + head_dim).value_or(UINT64_MAX);
 }
 
+CheckedU64 request_bytes(const CacheSums& sums, const CacheCounts& counts) {
+  return sums.full_bytes * counts.tokens + sums.window_bytes * counts.window_tokens +
+         sums.state_bytes * counts.states;
+}
+
+Result<CacheSummary> cache_summary(const CacheSums& sums, const CacheCounts& counts) {
+  const CheckedU64 each = request_bytes(sums, counts);
+  const auto per_token = bytes_of(sums.full_bytes + sums.window_bytes);
+  const auto fixed = bytes_of(sums.state_bytes * counts.states);
+  const auto request = bytes_of(each);
+  const auto all = bytes_of(each * counts.num_requests);
+  if (!per_token || !fixed || !request || !all)
+    return fail(ErrorCode::value_overflow, {}, {{"what", std::string_view("the cache")}});
+  return CacheSummary{*per_token, *fixed, *request, *all};
+}
+
 Result<CacheSums> cache_sums(const ModelSpec& spec, const ParallelPlan& plan, uint64_t stage,
                              uint64_t attention_ranks, const CacheType& type,
                              const StatePrecision& precision) {

@@ -4,6 +4,7 @@
 
 #include "model/cache_layout.h"
 #include "model/placement.h"
+#include "specs/breakdown.h"
 #include "specs/model_spec.h"
 #include "units/checked.h"
 
@@ -25,6 +26,22 @@ struct CacheSums {
 Result<CacheSums> cache_sums(const ModelSpec& spec, const ParallelPlan& plan, uint64_t stage,
                              uint64_t attention_ranks, const CacheType& type,
                              const StatePrecision& precision);
+
+/// How much of it a workload holds.
+struct CacheCounts {
+  uint64_t num_requests = 1;
+  /// Tokens of a request, and those that layers with a window keep of them.
+  uint64_t tokens = 0;
+  uint64_t window_tokens = 0;
+  /// Recurrent states of a request.
+  uint64_t states = 1;
+};
+
+/// Bytes of one request.
+CheckedU64 request_bytes(const CacheSums& sums, const CacheCounts& counts);
+
+/// The cache in numbers. Error: value.overflow.
+Result<CacheSummary> cache_summary(const CacheSums& sums, const CacheCounts& counts);
 
 /// Bytes of one index key: fp8 elements and an fp32 scale for each 128 of them.
 uint64_t fp8_index_key_bytes(uint64_t head_dim);

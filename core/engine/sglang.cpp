@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/cache_sums.h"
+#include "units/index.h"
 
 namespace vramgauge {
 namespace {
@@ -15,6 +15,8 @@ constexpr uint64_t kFewestChunkTokens = 2048;
 /// States that prefix caching keeps per running request.
 constexpr uint64_t kStatesPerRequest = 3;
 constexpr uint64_t kManyRanks = 4;
+/// Sequences past which a graph of replicated attention takes more.
+constexpr uint64_t kLargeGraph = 300;
 
 /// Prefill chunk and largest graph by card (server_args.py, _handle_gpu_memory_settings).
 struct CardTier {
@@ -59,18 +61,18 @@ class Estimator {
   }
 
   Result<SglangEstimate> estimate() {
+    out_.rule_reserve = bytes_of(rule_reserve()).value_or(Bytes(kMaxApiBytes));
     out_.mem_fraction_static = inputs_.mem_fraction_static.value_or(default_fraction());
     for (uint64_t stage = 0; stage < inputs_.plan.pipeline_stages; ++stage) {
       if (auto added = add_stage(stage); !added) return fail(added.error());
     }
-    finish();
+    if (auto finished = finish(); !finished) return fail(finished.error());
     return std::move(out_);
   }
 
  private:
-  /// (capacity - reserve) / capacity, to three places.
-  Decimal default_fraction() const {
-    constexpr uint64_t kThousandth = Decimal::kScale / 1000;
+  /// For activations, graphs and the rest.
+  CheckedU64 rule_reserve() const {
     const uint64_t ranks = inputs_.plan.tensor_ranks * inputs_.plan.pipeline_stages;
     const CheckedU64 chunk = std::max(out_.chunked_prefill_size, kFewestChunkTokens);
     CheckedU64 reserve =
@@ -78,20 +80,35 @@ class Estimator {
         chunk * kMiB * profile_.reserve_token_mib.value +
         CheckedU64(ranks) * kMiB * profile_.reserve_rank_mib.value +
         CheckedU64(out_.cuda_graph_max_bs) * kMiB * profile_.reserve_graph_mib.value;
+    const CheckedU64 replicated = CheckedU64(out_.cuda_graph_max_bs) * inputs_.attention_replicas;
+    if (inputs_.attention_replicas > 1) {
+      reserve += replicated * kMiB * profile_.reserve_replica_mib.value;
+      if (out_.cuda_graph_max_bs > kLargeGraph)
+        reserve += replicated * kMiB * profile_.reserve_replica_large_mib.value;
+    }
     if (inputs_.device_total > kLargeCard)
       reserve = max(reserve, CheckedU64(kMiB) * profile_.reserve_large_card_mib.value);
     if (inputs_.has_draft_model) reserve += CheckedU64(kMiB) * profile_.reserve_draft_mib.value;
-    const CheckedU64 left = checked(inputs_.device_total) - reserve;
+    return reserve;
+  }
+
+  /// (capacity - reserve) / capacity, to three places.
+  Decimal default_fraction() const {
+    constexpr uint64_t kThousandth = Decimal::kScale / 1000;
+    const CheckedU64 left = checked(inputs_.device_total) - rule_reserve();
     if (!left.valid()) return Decimal();
     const uint64_t micros = scaled(left, Decimal::kScale, inputs_.device_total.count()).value_or(0);
     return Decimal::from_micros((micros + kThousandth / 2) / kThousandth * kThousandth);
   }
 
   Result<void> add_stage(uint64_t stage) {
-    const uint64_t attention_ranks = inputs_.has_dp_attention ? 1 : inputs_.plan.tensor_ranks;
-    auto sums = cache_sums(*inputs_.spec, inputs_.plan, stage, attention_ranks, inputs_.cache_type,
-                           inputs_.state_precision);
+    auto sums = cache_sums(*inputs_.spec, inputs_.plan, stage,
+                           inputs_.plan.tensor_ranks / inputs_.attention_replicas,
+                           inputs_.cache_type, inputs_.state_precision);
     if (!sums) return fail(std::move(sums.error()));
+    out_.caches.push_back(*sums);
+    windows_ = std::max(windows_, sums->largest_window_tokens);
+    out_.counts = counts();
     const auto loaded = loaded_weights(inputs_, stage);
     BandedBytes outside = CheckedU64(kGiB) * profile_.context_gib;
     const CheckedU64 start =
@@ -100,7 +117,8 @@ class Estimator {
     const BandedBytes after_load = CheckedU64(kGiB) * profile_.after_load_gib;
     outside += after_load;
     const auto runtime = total_of(outside, Basis::measured);
-    const auto needed = total_of(workload(*sums), Basis::exact);
+    const CheckedU64 cached = request_bytes(*sums, out_.counts) * inputs_.num_requests;
+    const auto needed = total_of({cached, cached, cached}, Basis::exact);
     const CheckedU64 reserve = start - share;
     const auto activations = total_of({reserve, reserve, reserve}, Basis::assumed);
     if (!loaded || !runtime || !needed || !activations) return overflow();
@@ -111,13 +129,13 @@ class Estimator {
     const BytesDelta value = rest(loaded->bytes, after_load.value);
     const BytesDelta least = rest(loaded->high, after_load.high);
     if (stage == 0) {
+      out_.share = bytes_of(share).value_or(Bytes());
       out_.rest = value;
       out_.rest_least = least;
       out_.rest_most = rest(loaded->low, after_load.low);
     }
     shrink(out_.pools, pools_of(*sums, positive(value.count())), stage);
     shrink(out_.pools_least, pools_of(*sums, positive(least.count())), stage);
-    windows_ = std::max(windows_, sums->largest_window_tokens);
     add_device(out_.breakdown, inputs_, stage,
                {term_of(TermId::weights, *loaded, "weights as loaded"),
                 term_of(TermId::kv_cache, *needed, "model_runner_kv_cache_mixin.py"),
@@ -126,14 +144,14 @@ class Estimator {
     return {};
   }
 
-  /// What the workload's requests hold at once.
-  BandedBytes workload(const CacheSums& sums) const {
-    const uint64_t in_window =
-        std::min(inputs_.context_tokens, sums.largest_window_tokens + out_.chunked_prefill_size);
-    const CheckedU64 each = sums.full_bytes * inputs_.context_tokens +
-                            sums.window_bytes * in_window + sums.state_bytes * kStatesPerRequest;
-    const CheckedU64 all = each * inputs_.num_requests;
-    return {all, all, all};
+  /// What the workload's requests hold at once; three states each, for prefixes.
+  CacheCounts counts() const {
+    CacheCounts counts;
+    counts.num_requests = inputs_.num_requests;
+    counts.tokens = inputs_.context_tokens;
+    counts.window_tokens = std::min(inputs_.context_tokens, windows_ + out_.chunked_prefill_size);
+    counts.states = kStatesPerRequest;
+    return counts;
   }
 
   /// Splits what is left: states by their ratio, then full layers and windows by theirs.
@@ -176,20 +194,27 @@ class Estimator {
     all.max_requests = std::min(all.max_requests, stage.max_requests);
   }
 
+  uint64_t most_running() const {
+    return inputs_.max_running_requests == 0 ? UINT64_MAX : inputs_.max_running_requests;
+  }
+
   bool serves(const SglangPools& pools) const {
     const CheckedU64 requests = inputs_.num_requests;
-    const uint64_t in_window =
-        std::min(inputs_.context_tokens, windows_ + out_.chunked_prefill_size);
     const auto holds = [&requests](uint64_t pool, uint64_t tokens) {
       return (requests * tokens).value_or(UINT64_MAX) <= pool;
     };
     return holds(pools.full_tokens, inputs_.context_tokens) &&
-           (windows_ == 0 || holds(pools.window_tokens, in_window)) &&
-           (pools.states == 0 || inputs_.num_requests <= pools.max_requests);
+           (windows_ == 0 || holds(pools.window_tokens, out_.counts.window_tokens)) &&
+           (pools.states == 0 || inputs_.num_requests <= pools.max_requests) &&
+           inputs_.num_requests <= most_running();
   }
 
-  void finish() {
+  Result<void> finish() {
     set_worst_device(out_.breakdown);
+    const CacheSums& worst = out_.caches[index_of(out_.breakdown.verdict.worst_device)];
+    auto cache = cache_summary(worst, out_.counts);
+    if (!cache) return fail(std::move(cache.error()));
+    out_.breakdown.cache = *cache;
     out_.breakdown.verdict.state = serves(out_.pools_least) ? VerdictState::fits
                                    : serves(out_.pools)     ? VerdictState::tight
                                                             : VerdictState::does_not_fit;
@@ -200,7 +225,8 @@ class Estimator {
         out_.pools.full_tokens / std::max<uint64_t>(inputs_.num_requests, 1);
     uint64_t requests = out_.pools.full_tokens / std::max<uint64_t>(inputs_.context_tokens, 1);
     if (out_.pools.states != 0) requests = std::min(requests, out_.pools.max_requests);
-    answers.max_requests = requests;
+    answers.max_requests = std::min(requests, most_running());
+    return {};
   }
 
   const SglangInputs& inputs_;
@@ -222,6 +248,8 @@ Result<SglangProfile> sglang_profile(const json::Value& entry, uint64_t release)
   profile.reserve_graph_mib = constants.banded("reserve_graph_mib");
   profile.reserve_large_card_mib = constants.banded("reserve_large_card_mib");
   profile.reserve_draft_mib = constants.banded("reserve_draft_mib");
+  profile.reserve_replica_mib = constants.banded("reserve_replica_mib");
+  profile.reserve_replica_large_mib = constants.banded("reserve_replica_large_mib");
   profile.swa_full_tokens_ratio = constants.banded("swa_full_tokens_ratio");
   profile.mamba_full_memory_ratio = constants.banded("mamba_full_memory_ratio");
   profile.context_gib = constants.banded("context_gib");
@@ -231,6 +259,12 @@ Result<SglangProfile> sglang_profile(const json::Value& entry, uint64_t release)
 }
 
 Result<SglangEstimate> estimate_sglang(const SglangInputs& inputs, const SglangProfile& profile) {
+  if (inputs.attention_replicas == 0 || inputs.plan.tensor_ranks % inputs.attention_replicas != 0) {
+    return fail(ErrorCode::engine_not_divisible, {},
+                {{"what", std::string_view("tensor_ranks")},
+                 {"size", inputs.plan.tensor_ranks},
+                 {"ranks", inputs.attention_replicas}});
+  }
   return Estimator(inputs, profile).estimate();
 }
 

@@ -3,6 +3,7 @@
 // model_executor/model_runner_kv_cache_mixin.py of 0.5).
 #pragma once
 
+#include "engine/cache_sums.h"
 #include "engine/terms.h"
 #include "engine/versioned_constants.h"
 
@@ -20,6 +21,9 @@ struct SglangProfile {
   BandedDecimal reserve_large_card_mib;
   /// For draft models and their graphs.
   BandedDecimal reserve_draft_mib;
+  /// Per sequence in the largest graph and replica of attention, and more of it past 300 sequences.
+  BandedDecimal reserve_replica_mib;
+  BandedDecimal reserve_replica_large_mib;
   BandedDecimal swa_full_tokens_ratio;
   BandedDecimal mamba_full_memory_ratio;
   /// Taken by context and libraries before the engine looks at the card.
@@ -39,9 +43,12 @@ struct SglangInputs : StagedInputs {
   /// --max-total-tokens.
   uint64_t max_total_tokens = 0;
   uint64_t page_size = 1;
+  /// --max-running-requests, of one replica; 0 = as many as the pools hold.
+  uint64_t max_running_requests = 0;
   bool has_draft_model = false;
-  /// Attention is data-parallel over the tensor ranks: each holds every head of its own requests.
-  bool has_dp_attention = false;
+  /// Over how many replicas the tensor ranks share out requests (--enable-dp-attention with
+  /// --dp-size); the ranks of one replica split its heads. num_requests are those of one replica.
+  uint64_t attention_replicas = 1;
 };
 
 /// The pools of one estimate: the least over all stages.
@@ -61,17 +68,25 @@ struct SglangEstimate {
   Decimal mem_fraction_static;
   uint64_t chunked_prefill_size = 0;
   uint64_t cuda_graph_max_bs = 0;
+  /// What the engine's own rule sets aside for activations and graphs.
+  Bytes rule_reserve;
   /// Bytes left for pools on the first stage, with the ends of the band.
   BytesDelta rest;
   BytesDelta rest_least;
   BytesDelta rest_most;
   SglangPools pools;
   SglangPools pools_least;
+  /// What each stage caches, and how much of it the workload holds.
+  std::vector<CacheSums> caches;
+  CacheCounts counts;
+  /// Share of the card for weights and pools on the first stage.
+  Bytes share;
   /// The engine starts with any pool, however short; without one it stops.
   bool starts = false;
 };
 
-/// Errors: those of mixer_segments and placement; value.overflow.
+/// Errors: those of mixer_segments and placement; engine.not_divisible where replicas do not divide
+/// the ranks; value.overflow.
 Result<SglangEstimate> estimate_sglang(const SglangInputs& inputs, const SglangProfile& profile);
 
 }  // namespace vramgauge

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/cache_sums.h"
 #include "engine/search.h"
 #include "units/index.h"
 
@@ -109,18 +108,17 @@ class Estimator {
   Result<TransformersEstimate> estimate() {
     out_.prefill = prefill_peak();
     out_.decode = decode_peak();
-    std::vector<CacheSums> sums;
     for (uint64_t stage = 0; stage < inputs_.plan.pipeline_stages; ++stage) {
-      auto stage_sums = cache_sums(*inputs_.spec, inputs_.plan, stage, 1, inputs_.cache_type,
-                                   inputs_.state_precision);
-      if (!stage_sums) return fail(std::move(stage_sums.error()));
-      sums.push_back(*stage_sums);
+      auto sums = cache_sums(*inputs_.spec, inputs_.plan, stage, 1, inputs_.cache_type,
+                             inputs_.state_precision);
+      if (!sums) return fail(std::move(sums.error()));
+      out_.caches.push_back(*sums);
     }
-    out_.is_prefill_higher = highest(sums, true) >= highest(sums, false);
-    for (uint64_t stage = 0; stage < sums.size(); ++stage) {
-      if (auto added = add_stage(stage, sums[index_of(stage)]); !added) return fail(added.error());
+    out_.is_prefill_higher = highest(true) >= highest(false);
+    for (uint64_t stage = 0; stage < out_.caches.size(); ++stage) {
+      if (auto added = add_stage(stage); !added) return fail(added.error());
     }
-    if (auto summed = set_cache(sums); !summed) return fail(summed.error());
+    if (auto summed = set_cache(); !summed) return fail(summed.error());
     set_verdict();
     return std::move(out_);
   }
@@ -184,28 +182,36 @@ class Estimator {
     return peak;
   }
 
-  /// The cache of a stage at one of the two moments.
-  CheckedU64 cache_bytes(const CacheSums& sums, bool is_prefill) const {
-    const uint64_t tokens = inputs_.is_static || !is_prefill ? inputs_.context_tokens : prompt_;
+  /// What a stage holds at one of the two moments.
+  CacheCounts counts_at(const CacheSums& sums, bool is_prefill) const {
     const bool keeps_windows = inputs_.is_static || (profile_.has_windows && !is_prefill);
-    const uint64_t in_window =
-        keeps_windows ? std::min(tokens, sums.largest_window_tokens) : tokens;
-    return requests() *
-           (sums.full_bytes * tokens + sums.window_bytes * in_window + sums.state_bytes);
+    CacheCounts counts;
+    counts.num_requests = inputs_.num_requests;
+    counts.tokens = inputs_.is_static || !is_prefill ? inputs_.context_tokens : prompt_;
+    counts.window_tokens =
+        keeps_windows ? std::min(counts.tokens, sums.largest_window_tokens) : counts.tokens;
+    return counts;
+  }
+
+  CheckedU64 cache_bytes(const CacheSums& sums, bool is_prefill) const {
+    return requests() * request_bytes(sums, counts_at(sums, is_prefill));
   }
 
   /// The most that a device holds beside its weights; overflows sort last.
-  uint64_t highest(const std::vector<CacheSums>& sums, bool is_prefill) const {
+  uint64_t highest(bool is_prefill) const {
     const TransformersPeak& peak = is_prefill ? out_.prefill : out_.decode;
     uint64_t most = 0;
-    for (size_t i = 0; i < sums.size(); ++i) {
-      const CheckedU64 bytes = cache_bytes(sums[i], is_prefill) + peak.bytes(i + 1 == sums.size());
+    for (size_t i = 0; i < out_.caches.size(); ++i) {
+      const CheckedU64 bytes =
+          cache_bytes(out_.caches[i], is_prefill) + peak.bytes(i + 1 == out_.caches.size());
       most = std::max(most, bytes.value_or(UINT64_MAX));
     }
     return most;
   }
 
-  Result<void> add_stage(uint64_t stage, const CacheSums& sums) {
+  Result<void> add_stage(uint64_t stage) {
+    const CacheSums& sums = out_.caches[index_of(stage)];
+    out_.counts.push_back(counts_at(sums, out_.is_prefill_higher));
     const bool is_last = stage + 1 == inputs_.plan.pipeline_stages;
     const TransformersPeak& peak = out_.is_prefill_higher ? out_.prefill : out_.decode;
     const CheckedU64 cached = cache_bytes(sums, out_.is_prefill_higher);
@@ -228,22 +234,18 @@ class Estimator {
     return {};
   }
 
-  Result<void> set_cache(const std::vector<CacheSums>& sums) {
+  /// Of all devices together, once everything is generated.
+  Result<void> set_cache() {
     CacheSums all;
-    CheckedU64 total;
-    for (const CacheSums& stage : sums) {
+    for (const CacheSums& stage : out_.caches) {
       all.full_bytes += stage.full_bytes;
       all.window_bytes += stage.window_bytes;
       all.state_bytes += stage.state_bytes;
-      total += cache_bytes(stage, false);
+      all.largest_window_tokens = std::max(all.largest_window_tokens, stage.largest_window_tokens);
     }
-    const auto each = bytes_of(total / requests());
-    const auto bytes = bytes_of(total);
-    const auto per_token = bytes_of(all.full_bytes + all.window_bytes);
-    const auto fixed = bytes_of(all.state_bytes);
-    if (!each || !bytes || !per_token || !fixed)
-      return fail(ErrorCode::value_overflow, {}, {{"what", std::string_view("the cache")}});
-    out_.breakdown.cache = {*per_token, *fixed, *each, *bytes};
+    auto summary = cache_summary(all, counts_at(all, false));
+    if (!summary) return fail(std::move(summary.error()));
+    out_.breakdown.cache = *summary;
     return {};
   }
 

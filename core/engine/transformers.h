@@ -7,6 +7,7 @@
 // holds one layer's keys twice. The higher of the two is the answer.
 #pragma once
 
+#include "engine/cache_sums.h"
 #include "engine/terms.h"
 #include "engine/versioned_constants.h"
 
@@ -63,6 +64,9 @@ struct TransformersEstimate {
   TransformersPeak decode;
   /// Whether the first is the higher one.
   bool is_prefill_higher = true;
+  /// What each device caches, and how much of it is held at the higher moment.
+  std::vector<CacheSums> caches;
+  std::vector<CacheCounts> counts;
 };
 
 /// Errors: those of mixer_segments; model.unsupported for caches that Transformers was not read

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cache_sums.h"
+#include "units/index.h"
 
 namespace vramgauge {
 namespace {
@@ -18,24 +18,29 @@ class Estimator {
     fraction_ = inputs.free_gpu_memory_fraction.value_or(profile.free_gpu_memory_fraction.value);
     block_tokens_ =
         inputs.tokens_per_block != 0 ? inputs.tokens_per_block : profile.tokens_per_block;
+    out_.max_num_tokens =
+        inputs.max_num_tokens != 0 ? inputs.max_num_tokens : profile.max_num_tokens;
+    out_.tokens_per_block = block_tokens_;
+    out_.free_gpu_memory_fraction = fraction_;
+    const CheckedU64 tokens = round_up(inputs.context_tokens, block_tokens_);
+    out_.counts = {inputs.num_requests, tokens.value_or(UINT64_MAX), tokens.value_or(UINT64_MAX),
+                   1};
   }
 
   Result<TrtllmEstimate> estimate() {
     for (uint64_t stage = 0; stage < inputs_.plan.pipeline_stages; ++stage) {
       if (auto added = add_stage(stage); !added) return fail(added.error());
     }
-    finish();
+    if (auto finished = finish(); !finished) return fail(finished.error());
     return std::move(out_);
   }
 
  private:
   /// Half to twice the estimate: kernels differ.
   BandedBytes activations() const {
-    const uint64_t tokens =
-        inputs_.max_num_tokens != 0 ? inputs_.max_num_tokens : profile_.max_num_tokens;
     const CheckedU64 wide =
         ceil_div(active_intermediate_size(*inputs_.spec), inputs_.plan.tensor_ranks);
-    const CheckedU64 bytes = CheckedU64(tokens) * kActivationElementBytes * kStreams *
+    const CheckedU64 bytes = CheckedU64(out_.max_num_tokens) * kActivationElementBytes * kStreams *
                              (wide + inputs_.spec->hidden_size);
     return {bytes, bytes / uint64_t{2}, bytes * uint64_t{2}};
   }
@@ -44,6 +49,7 @@ class Estimator {
     const auto sums = cache_sums(*inputs_.spec, inputs_.plan, stage, inputs_.plan.tensor_ranks,
                                  inputs_.cache_type, inputs_.state_precision);
     if (!sums) return fail(sums.error());
+    out_.caches.push_back(*sums);
     const CheckedU64 token_bytes = sums->full_bytes + sums->window_bytes;
     // A state for each request that may run at once.
     const CheckedU64 states =
@@ -89,14 +95,22 @@ class Estimator {
     return {};
   }
 
+  uint64_t most_running() const {
+    return inputs_.max_batch_size == 0 ? UINT64_MAX : inputs_.max_batch_size;
+  }
+
   bool serves(uint64_t pool_tokens) const {
     const CheckedU64 tokens =
         round_up(inputs_.context_tokens, block_tokens_) * inputs_.num_requests;
-    return tokens.value_or(UINT64_MAX) <= pool_tokens;
+    return tokens.value_or(UINT64_MAX) <= pool_tokens && inputs_.num_requests <= most_running();
   }
 
-  void finish() {
+  Result<void> finish() {
     set_worst_device(out_.breakdown);
+    const CacheSums& worst = out_.caches[index_of(out_.breakdown.verdict.worst_device)];
+    auto cache = cache_summary(worst, out_.counts);
+    if (!cache) return fail(std::move(cache.error()));
+    out_.breakdown.cache = *cache;
     out_.breakdown.verdict.state = serves(least_tokens_)      ? VerdictState::fits
                                    : serves(out_.pool_tokens) ? VerdictState::tight
                                                               : VerdictState::does_not_fit;
@@ -104,7 +118,8 @@ class Estimator {
     answers.max_cached_tokens = out_.pool_tokens;
     answers.max_context_tokens = out_.pool_tokens / std::max<uint64_t>(inputs_.num_requests, 1);
     const uint64_t each = round_up(inputs_.context_tokens, block_tokens_).value_or(UINT64_MAX);
-    answers.max_requests = out_.pool_tokens / std::max<uint64_t>(each, 1);
+    answers.max_requests = std::min(out_.pool_tokens / std::max<uint64_t>(each, 1), most_running());
+    return {};
   }
 
   const TrtllmInputs& inputs_;

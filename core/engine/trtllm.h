@@ -2,6 +2,7 @@
 // (KvCacheConfig.free_gpu_memory_fraction; docs, reference/memory).
 #pragma once
 
+#include "engine/cache_sums.h"
 #include "engine/terms.h"
 #include "engine/versioned_constants.h"
 
@@ -23,7 +24,8 @@ struct TrtllmInputs : StagedInputs {
   std::optional<Decimal> free_gpu_memory_fraction;
   uint64_t tokens_per_block = 0;
   uint64_t max_num_tokens = 0;
-  /// Requests whose recurrent states are kept, where there are any; at least num_requests.
+  /// The most requests at once, for each of which a recurrent state is kept where there are any; 0
+  /// = num_requests.
   uint64_t max_batch_size = 0;
 };
 
@@ -34,6 +36,12 @@ struct TrtllmEstimate {
   Bytes pool;
   /// "Max tokens in paged KV cache": whole blocks, the least over all stages.
   uint64_t pool_tokens = 0;
+  uint64_t max_num_tokens = 0;
+  uint64_t tokens_per_block = 0;
+  Decimal free_gpu_memory_fraction;
+  /// What each stage caches, and how much of it the workload holds.
+  std::vector<CacheSums> caches;
+  CacheCounts counts;
 };
 
 /// Peak of the forward pass: max_num_tokens x (3 x hidden + 3 x widest feed-forward) at 16 bit.

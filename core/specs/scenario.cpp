@@ -11,7 +11,7 @@ constexpr uint64_t kMaxGpus = 4096;
 constexpr uint64_t kMaxBlockTokens = 65'536;
 constexpr uint64_t kOne = Decimal::kScale;
 constexpr std::string_view kLlamaCpp = "llama_cpp";
-constexpr std::string_view kVersioned = "llama_cpp,vllm,sglang,tensorrt_llm";
+constexpr std::string_view kVersioned = "llama_cpp,vllm,sglang,tensorrt_llm,transformers";
 constexpr std::string_view kServers = "vllm,sglang,tensorrt_llm";
 constexpr std::string_view kVllm = "vllm";
 constexpr std::string_view kSglang = "sglang";
@@ -109,15 +109,16 @@ std::vector<Field> make_fields() {
               decimal("live_buffers", "engine", "factor", 0, 1024 * kOne, &Scenario::live_buffers)),
       only_in("generic", integer("prefill_batch", "workload", "requests", 0, kMaxRequests,
                                  &Scenario::prefill_batch)),
-      only_in("generic", integer("prefill_tokens", "workload", "tokens", 0, kMaxTokens,
-                                 &Scenario::prefill_tokens)),
+      only_in("generic,transformers", integer("prefill_tokens", "workload", "tokens", 0, kMaxTokens,
+                                              &Scenario::prefill_tokens)),
       only_in(kLlamaCpp, option("program", "engine", "server,bench,api", &Scenario::program)),
       only_in(kVersioned, free_text("engine_version", "engine", &Scenario::engine_version)),
       only_in(kLlamaCpp, integer("batch_tokens", "engine", "tokens", 1, kMaxBatchTokens,
                                  &Scenario::batch_tokens)),
       only_in(kLlamaCpp, integer("ubatch_tokens", "engine", "tokens", 1, kMaxBatchTokens,
                                  &Scenario::ubatch_tokens)),
-      only_in(kLlamaCpp, option("flash_attn", "engine", "auto,on,off", &Scenario::flash_attn)),
+      only_in("llama_cpp,transformers",
+              option("flash_attn", "engine", "auto,on,off", &Scenario::flash_attn)),
       only_in(kLlamaCpp, option("swa_full", "engine", kSwitch, &Scenario::swa_full)),
       only_in(kLlamaCpp, option("kv_unified", "engine", kSwitch, &Scenario::kv_unified)),
       only_in(kLlamaCpp, option("kv_offload", "engine", kSwitch, &Scenario::kv_offload)),
@@ -149,8 +150,7 @@ std::vector<Field> make_fields() {
               decimal("memory_frac", "engine", "fraction", 0, kOne, &Scenario::memory_frac)),
       only_in(kVllm,
               decimal("kv_cache_gib", "engine", "gib", 0, 1024 * kOne, &Scenario::kv_cache_gib)),
-      only_in(kServers,
-              decimal("held_gib", "hardware", "gib", 0, 1024 * kOne, &Scenario::held_gib)),
+      decimal("held_gib", "hardware", "gib", 0, 1024 * kOne, &Scenario::held_gib),
       only_in(kServers, integer("max_model_len", "engine", "tokens", 0, kMaxTokens,
                                 &Scenario::max_model_len)),
       only_in(kServers, integer("max_num_batched_tokens", "engine", "tokens", 0, kMaxBatchTokens,

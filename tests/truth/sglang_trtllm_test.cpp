@@ -112,11 +112,26 @@ TEST(SglangEngine, TheDefaultShareByCard) {
 TEST(SglangEngine, DataParallelAttentionKeepsAllHeads) {
   SglangInputs inputs = sglang_inputs("Qwen__Qwen3-235B-A22B-FP8", 79.19, 30, 4, "fp16");
   const SglangEstimate divided = value_or_throw(estimate_sglang(inputs, sglang()), "qwen");
-  inputs.has_dp_attention = true;
+  inputs.attention_replicas = 4;
   const SglangEstimate whole = value_or_throw(estimate_sglang(inputs, sglang()), "qwen");
   EXPECT_NEAR(
       static_cast<double>(divided.pools.full_tokens) / static_cast<double>(whole.pools.full_tokens),
       4, 0.001);
+}
+
+// server_args.py by hand, eight ranks on H100: 512 + 12,288 + 1,024 + 512 x 2 + 512 x 8 x (3 + 1.5)
+// = 33,280 of 81,091 MiB with data-parallel attention, 14,848 without: 0.59 and 0.817.
+TEST(SglangEngine, ReplicasOfAttentionReserveMore) {
+  SglangInputs inputs = sglang_inputs("Qwen__Qwen3-235B-A22B-FP8", 79.19, 30, 8, "fp16");
+  const auto share = [&] {
+    return value_or_throw(estimate_sglang(inputs, sglang()), "qwen").mem_fraction_static.text();
+  };
+  EXPECT_EQ(share(), "0.817");
+  inputs.attention_replicas = 8;
+  EXPECT_EQ(share(), "0.59");
+  inputs.attention_replicas = 3;
+  EXPECT_EQ(estimate_sglang(inputs, sglang()).error().front().code,
+            ErrorCode::engine_not_divisible);
 }
 
 // Qwen3.5 hybrids: 0.9 of the pool's other part goes to states, of which three serve a request.
