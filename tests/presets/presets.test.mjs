@@ -64,10 +64,29 @@ test('a bare Infinity became text, and is noted', () => {
   for (const { id, notes } of infinite) assert.match(notes, /Infinity/, id);
 });
 
+/** A part of a card (MIG); the table lists whole ones. */
+const is_slice = ({ name }) => / MIG \d/.test(name);
+
+test('slices have no more than their card, and cannot be joined', () => {
+  const slices = core.gpus.filter(is_slice);
+  assert.equal(slices.length, 9);
+  for (const slice of slices) {
+    const card = core.gpus.find(({ name }) => name === slice.name.replace(/ MIG .*/, ''));
+    assert.ok(slice.usable_bytes <= card.usable_bytes / 2, slice.name);
+    assert.ok(slice.multiprocessors <= card.multiprocessors / 2, slice.name);
+    assert.equal(slice.link, 'none', slice.name);
+  }
+});
+
+test('machines that share their memory say what the system holds, or what limits the GPU', () => {
+  const shared = core.gpus.filter(({ memory_type }) => memory_type.includes('unified'));
+  for (const gpu of shared) assert.ok(gpu.system_bytes !== undefined || gpu.limit_setting !== undefined, gpu.name);
+});
+
 test('every row of the GPU table has a capacity that says the same', () => {
   const rows = read_table('gpus.csv');
   assert.equal(rows.length, 113);
-  assert.equal(core.gpus.length, rows.length);
+  assert.equal(core.gpus.filter((gpu) => !is_slice(gpu)).length, rows.length);
   for (const row of rows) {
     const gpu = gpu_by_name.get(row.name);
     assert.ok(gpu, row.name);
