@@ -132,6 +132,11 @@ class Settler {
     const bool is_automatic =
         given == "-1" || given == "auto" || (given == "0" && is_free(row.field));
     if (row.form == FlagForm::value && is_automatic) return true;
+    if (row.field == "context_tokens" && command_.engine == CommandEngine::llama_cpp) {
+      // Of all requests together, so it may be more than one can have.
+      total_context_ = flag_count(given, false).value_or(0);
+      return total_context_ > 0;
+    }
     const auto text = field_of_flag(flags_, row, given);
     if (!text) return false;
     if (row.field == "override_tensors" && !scenario_.override_tensors.empty())
@@ -283,11 +288,8 @@ class Settler {
       command_.warnings.push_back(
           {ErrorCode::command_shared_slots, "/text", {{"slots", kServerSlots}}, std::nullopt});
     }
-    // -c is for all requests together.
-    if (knows("context_tokens")) {
-      set("context_tokens",
-          std::max<uint64_t>(1, scenario_.context_tokens / scenario_.num_requests));
-    }
+    if (total_context_ > 0)
+      set("context_tokens", std::max<uint64_t>(1, total_context_ / scenario_.num_requests));
     if (!scenario_.tensor_split.empty() && !knows("gpu_count")) {
       uint64_t count = 0;
       for (std::string_view rest = scenario_.tensor_split; !rest.empty(); ++count)
@@ -333,6 +335,7 @@ class Settler {
   bool has_lora_ = false;
   bool has_draft_model_ = false;
   bool has_requests_ = false;
+  uint64_t total_context_ = 0;
   uint64_t expert_ranks_ = 0;
   uint64_t bench_prompt_ = kBenchPrompt;
   uint64_t bench_generated_ = kBenchGenerated;

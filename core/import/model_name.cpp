@@ -74,12 +74,16 @@ std::string_view take_format(ModelName& name, std::string_view stem) {
   return without_end(stem.substr(0, mark), "-UD");
 }
 
+bool is_owner(std::string_view folder) {
+  return !folder.empty() && folder != "." && folder != "..";
+}
+
 /// Names of a repository that holds GGUF files: quantisers add "-GGUF" and put the first owner
 /// before the name.
 void propose_gguf_repository(ModelName& name, std::string_view owner, std::string_view repository) {
   const std::string_view base =
       without_end(without_end(without_end(repository, "-GGUF"), "-i1"), "_gguf");
-  if (!owner.empty()) propose(name, std::string(owner) + "/" + std::string(base));
+  if (is_owner(owner)) propose(name, std::string(owner) + "/" + std::string(base));
   const auto underscore = base.find('_');
   if (underscore != kNone && underscore != 0) {
     propose(name, std::string(base.substr(0, underscore)) + "/" +
@@ -139,7 +143,7 @@ void read_repository(ModelName& name, std::string_view path) {
   const std::string_view owner = last_part(folder(path));
   name.is_gguf = name.is_gguf || ends_alike(repository, "-GGUF");
   if (name.is_gguf) return propose_gguf_repository(name, owner, repository);
-  if (!owner.empty()) propose(name, std::string(owner) + "/" + std::string(repository));
+  if (is_owner(owner)) propose(name, std::string(owner) + "/" + std::string(repository));
   propose(name, std::string(repository));
 }
 

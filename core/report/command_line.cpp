@@ -76,7 +76,10 @@ class Writer {
       scenario_.tensor_ranks = scenario_.gpu_count / others;
     }
     const auto used = (CheckedU64(scenario_.tensor_ranks) * others).get();
-    if (used && *used == scenario_.gpu_count) carry("gpu_count");
+    // trtllm-serve starts one replica.
+    const bool has_replicas = out_.engine != CommandEngine::tensorrt_llm;
+    if (used && *used == scenario_.gpu_count && (has_replicas || scenario_.data_ranks == 1))
+      carry("gpu_count");
     carry("tensor_ranks");
     if (scenario_.max_model_len == 0) scenario_.max_model_len = scenario_.context_tokens;
     if (scenario_.max_model_len == scenario_.context_tokens) carry("context_tokens");
@@ -255,7 +258,8 @@ class Writer {
 
   void write_devices(const EngineFlag& row) {
     carry(row.field);
-    if (scenario_.gpu_count == 1) return;
+    // Shares for several would stand for as many.
+    if (scenario_.gpu_count == 1 && scenario_.tensor_split.empty()) return;
     // No driver has more, and a list of thousands helps nobody.
     constexpr uint64_t kMaxDevices = 16;
     std::string list;
@@ -288,13 +292,23 @@ class Writer {
     carry("ubatch_tokens");
   }
 
+  /// What a reader of the command takes a field to be when nothing says it.
+  std::string unsaid(const Field& field) const {
+    for (uint64_t i = 0; i < flags_.num_rows; ++i) {
+      if (flags_.rows[i].field == field.key) return flag_absent_text(flags_.rows[i]);
+    }
+    return field_text({}, field);
+  }
+
   void list_not_carried() {
-    const Scenario usual;
     for (const Field& field : scenario_fields()) {
       if (field.key == "engine" || !is_read_by(field, flags_.id) || is_carried(field.key)) continue;
-      if (field_text(asked_, field) == field_text(usual, field) && field.key != "weight_format")
-        continue;
-      out_.not_carried.push_back(field.key);
+      // A reader derives these from others, whatever they are.
+      const bool is_derived =
+          field.key == "model" ||
+          (is_server(out_.engine) && (field.key == "context_tokens" || field.key == "gpu_count"));
+      if (is_derived || field_text(asked_, field) != unsaid(field))
+        out_.not_carried.push_back(field.key);
     }
     // A file that was read is in its own format already.
     if (!is_carried("weight_format") && asked_.weight_format != kOwnFormat) {

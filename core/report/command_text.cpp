@@ -122,6 +122,8 @@ std::string ShellText::script() const {
       generate += argument + value;
     } else if (name == "cache_implementation") {
       generate += argument + python_text(value);
+    } else if (name == "attn_implementation") {
+      load += argument + python_text(value);
     } else if (name == "load_in_4bit" || name == "load_in_8bit") {
       load += ", quantization_config=BitsAndBytesConfig(" + name + "=" + value + ")";
     } else {

@@ -216,7 +216,7 @@ inline constexpr std::string_view kOllamaIgnored =
     "$NVIDIA_... $PATH $HOME $LD_LIBRARY_PATH $HTTP_PROXY $HTTPS_PROXY $NO_PROXY $TZ";
 
 inline constexpr std::string_view kTransformersNotModelled =
-    "@device_map @max_memory @attn_implementation @quantization_config @offload_folder "
+    "@device_map @max_memory @quantization_config @offload_folder "
     "@bnb_4bit_use_double_quant @bnb_4bit_compute_dtype @bnb_4bit_quant_type @num_beams "
     "@max_new_tokens @use_cache @assistant_model @prompt_lookup_num_tokens";
 

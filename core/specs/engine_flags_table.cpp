@@ -169,6 +169,8 @@ constexpr EngineFlag kTransformers[] = {
      "auto"},
     {"@load_in_4bit", kWords, "weight_format", "bnb-4bit=True auto<False", "auto"},
     {"@load_in_8bit", kWords, "weight_format", "bnb-int8=True auto<False", "auto"},
+    {"@attn_implementation", kWords, "flash_attn",
+     "off=eager on=flash_attention_2 on<flash_attention_3 auto<sdpa", ""},
     {"@cache_implementation", kWords, "cache_implementation",
      "dynamic<dynamic static=static dynamic<dynamic_full", ""},
     {"@max_length", kValue, "context_tokens", "", ""},
