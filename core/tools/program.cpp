@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "catalogue_data.h"
+#include "command_lines.h"
 #include "model_files.h"
 #include "text.h"
 
@@ -186,6 +187,9 @@ std::optional<json::Value> read_scenario(Program& program, const ScenarioSource&
   if (!source.link.empty() && !add_link(program, source.link, scenario, exit_code))
     return std::nullopt;
   if (!source.file.empty() && !add_scenario_file(source.file, scenario, exit_code))
+    return std::nullopt;
+  if (!source.command_file.empty() &&
+      !add_command_file(program, source.command_file, scenario, exit_code))
     return std::nullopt;
   if (!source.hardware_file.empty() &&
       !add_hardware(program, source.hardware_file, scenario, exit_code))

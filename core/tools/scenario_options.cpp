@@ -22,6 +22,8 @@ void add_scenario_options(CLI::App& command, ScenarioSource& source) {
   command.add_option("--scenario", source.file,
                      "file with a scenario as JSON, or - for standard input");
   command.add_option("--config", source.config_file, "file with the model's config.json, or -");
+  command.add_option("--from-command", source.command_file,
+                     "file with an engine's command line (vllm serve ...), or -");
   command
       .add_option("--model-file", source.model_files,
                   "file of the model (GGUF, safetensors, index, config.json, saved JSON), or a "
