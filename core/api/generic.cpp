@@ -80,8 +80,8 @@ Result<Breakdown> generic_breakdown(const Resolved& resolved, const std::string&
     kept = std::move(*read);
   }
   const auto& known = static_cast<const KeptGeneric&>(*kept);
-  auto breakdown =
-      estimate_generic(resolved.scenario, known.model, resolved.hardware, known.constants);
+  auto breakdown = estimate_generic(resolved.scenario, known.model, without_held(resolved.hardware),
+                                    known.constants);
   if (!breakdown) return fail(below(path, std::move(breakdown.error())));
   return breakdown;
 }
@@ -90,7 +90,8 @@ Result<EngineAnswer> estimate_with_generic(const Resolved& resolved, const std::
   const auto constants = generic_constants(*resolved.engine, resolved.scenario);
   if (!constants) return fail(constants.error());
   const GenericModel model = model_of(resolved);
-  auto breakdown = estimate_generic(resolved.scenario, model, resolved.hardware, *constants);
+  auto breakdown =
+      estimate_generic(resolved.scenario, model, without_held(resolved.hardware), *constants);
   if (!breakdown) return fail(below(path, std::move(breakdown.error())));
   breakdown->answers =
       generic_answers(resolved.scenario, model, *constants, breakdown->devices.front().usable);

@@ -209,6 +209,20 @@ class Estimator {
     return most;
   }
 
+  /// Every step makes a larger block for the keys and the values of each layer. Those that share
+  /// segments leave gaps; larger ones have segments of their own, of which nothing is left when
+  /// memory runs short but what rounds them up.
+  BandedBytes grown(CheckedU64 cached, uint64_t stage) const {
+    constexpr uint64_t kSegmentStepBytes = uint64_t{2} << 20;
+    constexpr uint64_t kOwnSegmentBytes = uint64_t{10} << 20;
+    BandedBytes bytes = cached * profile_.growth_factor;
+    if (out_.decode.copied.value_or(0) < kOwnSegmentBytes) return bytes;
+    const auto layers = stage_layer_counts(inputs_.spec->layers.size(), inputs_.plan);
+    const uint64_t blocks = layers ? 2 * (*layers)[index_of(stage)] : 0;
+    bytes.high = cached + CheckedU64(blocks) * kSegmentStepBytes;
+    return bytes;
+  }
+
   Result<void> add_stage(uint64_t stage) {
     const CacheSums& sums = out_.caches[index_of(stage)];
     out_.counts.push_back(counts_at(sums, out_.is_prefill_higher));
@@ -217,9 +231,8 @@ class Estimator {
     const CheckedU64 cached = cache_bytes(sums, out_.is_prefill_higher);
     const auto loaded = loaded_weights(inputs_, stage);
     const bool grows = !inputs_.is_static && !out_.is_prefill_higher;
-    const auto cache =
-        total_of(grows ? cached * profile_.growth_factor : BandedBytes{cached, cached, cached},
-                 grows ? Basis::modelled : Basis::exact);
+    const auto cache = total_of(grows ? grown(cached, stage) : BandedBytes{cached, cached, cached},
+                                grows ? Basis::modelled : Basis::exact);
     const auto activations =
         total_of(peak.bytes(is_last) * profile_.activation_factor, Basis::modelled);
     const auto context = total_of(CheckedU64(kGiB) * profile_.context_gib, Basis::measured);

@@ -3,6 +3,9 @@
 // 128,256.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "engine/torch_allocator.h"
 #include "engine/transformers.h"
 #include "vllm_engine_support.h"
 
@@ -59,6 +62,31 @@ TEST(Transformers, AGrowingCacheHoldsALayersKeysTwice) {
   EXPECT_EQ(term(estimate, 1).bytes.count(), 512 * kMiB);
   EXPECT_EQ(term(estimate, 2).bytes.count(), 8 * kMiB);
   EXPECT_GT(term(estimate, 1).high, term(estimate, 1).bytes);
+}
+
+// What 32 layers of 2,048 B a token for keys and for values hold in PyTorch's segments as they
+// grow: within the constant's band between 2 and 10 MiB a block, and past half of it at some point.
+TEST(Transformers, GapsOfAGrowingCacheAreWithinItsBand) {
+  constexpr uint64_t kTokenBytes = 2048;
+  constexpr size_t kBlocks = 64;
+  TorchAllocator allocator;
+  std::vector<TorchAllocator::Handle> blocks;
+  for (size_t i = 0; i < kBlocks; ++i)
+    blocks.push_back(allocator.allocate(CheckedU64(kTokenBytes)));
+  double most = 0;
+  for (uint64_t tokens = 2; tokens * kTokenBytes < 10 * kMiB; ++tokens) {
+    for (TorchAllocator::Handle& block : blocks) {
+      const auto grown = allocator.allocate(CheckedU64(tokens * kTokenBytes));
+      allocator.release(block);
+      block = grown;
+    }
+    if (tokens * kTokenBytes < 2 * kMiB) continue;
+    const auto reserved = static_cast<double>(allocator.reserved_bytes().value_or(0));
+    most = std::max(most, reserved / static_cast<double>(tokens * kTokenBytes * kBlocks));
+  }
+  const double high = profile_named("5.0").growth_factor.high.to_double();
+  EXPECT_LE(most, high);
+  EXPECT_GT(most, 1 + (high - 1) / 2);
 }
 
 // All slots from the start; a mask of 1 + 2 B per pair, and keys and values repeated for 32 heads:

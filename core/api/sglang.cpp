@@ -1,0 +1,156 @@
+#include "api/sglang.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/staged.h"
+#include "engine/sglang.h"
+#include "report/staged_arithmetic.h"
+#include "units/index.h"
+#include "units/text_list.h"
+
+namespace vramgauge::api {
+namespace {
+
+constexpr std::string_view kOn = "on";
+
+/// layers/quantization and server_args.py of 0.5; rotary tables are made in fp32.
+constexpr ServerRules kRules = {"SGLang",
+                                "compressed-tensors,gptq,awq,fp8,torchao,bitsandbytes,gguf",
+                                "fp16,bf16,fp8,fp8_ds_mla",
+                                "NVIDIA,AMD,Intel",
+                                true,
+                                false};
+
+/// Loading with data-parallel attention: heads are split within a replica, experts over all.
+ServerModel as_loaded(const ServerModel& model, uint64_t replicas) {
+  ServerModel loaded = model;
+  if (replicas == 1) return loaded;
+  loaded.plan.tensor_ranks /= replicas;
+  loaded.plan.data_ranks = replicas;
+  loaded.plan.is_expert_parallel = true;
+  return loaded;
+}
+
+Result<SglangInputs> inputs_of(const Resolved& resolved, const ServerModel& model,
+                               const std::string& path) {
+  const Scenario& scenario = resolved.scenario;
+  SglangInputs inputs;
+  if (scenario.dp_attention == kOn) inputs.attention_replicas = scenario.data_ranks;
+  if (model.plan.tensor_ranks % inputs.attention_replicas != 0) {
+    return fail(ErrorCode::engine_not_divisible, path + "/data_ranks",
+                {{"what", std::string_view("tensor_ranks")},
+                 {"size", model.plan.tensor_ranks},
+                 {"ranks", inputs.attention_replicas}});
+  }
+  const auto set =
+      set_stages(inputs, resolved, as_loaded(model, inputs.attention_replicas), kRules, path);
+  if (!set) return fail(set.error());
+  inputs.plan = model.plan;
+  if (!scenario.memory_frac.is_zero()) inputs.mem_fraction_static = scenario.memory_frac;
+  if (!scenario.swa_full_tokens_ratio.is_zero())
+    inputs.swa_full_tokens_ratio = scenario.swa_full_tokens_ratio;
+  inputs.chunked_prefill_size = scenario.max_num_batched_tokens;
+  inputs.cuda_graph_max_bs = scenario.cuda_graph_max_bs;
+  inputs.max_running_requests = scenario.max_num_seqs;
+  inputs.page_size = std::max<uint64_t>(scenario.block_tokens, 1);
+  inputs.has_draft_model = model.loads_drafts;
+  return inputs;
+}
+
+void explain_weights(Breakdown& breakdown, const ServerWeights& weights) {
+  for (uint64_t stage = 0; stage < breakdown.devices.size(); ++stage) {
+    breakdown.devices[index_of(stage)].terms.front().lines =
+        loaded_weight_lines(weights.stages[index_of(stage)]);
+  }
+}
+
+/// How the weights are quantised, in a word; empty = not.
+std::string method_of(const Resolved& resolved) {
+  if (resolved.format.id != kOwnFormat) return resolved.format.family;
+  return resolved.model->quantization ? resolved.model->quantization->method : std::string();
+}
+
+bool has_experts(const ModelSpec& spec) {
+  return std::any_of(spec.layers.begin(), spec.layers.end(),
+                     [](const Layer& layer) { return std::holds_alternative<MoeFfn>(layer.ffn); });
+}
+
+/// What logs have shown that the rules do not say.
+void note_kernels(Diagnostics& notes, const Resolved& resolved, const ServerModel& model,
+                  const std::string& path) {
+  const std::string method = method_of(resolved);
+  if (!lists("awq,gptq", method)) return;
+  notes.push_back({ErrorCode::engine_repacked,
+                   path + "/weight_format",
+                   {{"engine", kRules.engine}, {"id", method}},
+                   std::nullopt});
+  if (model.plan.tensor_ranks == 1 || !has_experts(*model.spec)) return;
+  notes.push_back({ErrorCode::engine_experts_whole,
+                   path + "/weight_format",
+                   {{"id", method}, {"ranks", model.plan.tensor_ranks}},
+                   std::nullopt});
+}
+
+void note_reserve(Diagnostics& notes, const SglangEstimate& estimate, const std::string& path) {
+  const Bytes left = estimate.breakdown.devices.front().terms[2].bytes;
+  if (left >= estimate.rule_reserve) return;
+  notes.push_back({ErrorCode::engine_reserve_small,
+                   path + "/memory_frac",
+                   {{"left", left.count()}, {"rule", estimate.rule_reserve.count()}},
+                   std::nullopt});
+}
+
+uint64_t bytes_or_none(BytesDelta bytes) {
+  return bytes.count() > 0 ? static_cast<uint64_t>(bytes.count()) : 0;
+}
+
+std::vector<EngineFact> facts_of(const SglangEstimate& estimate, uint64_t replicas) {
+  Facts facts;
+  facts.fraction("mem_fraction_static", estimate.mem_fraction_static)
+      .number("chunked_prefill_size", estimate.chunked_prefill_size, "tokens")
+      .number("cuda_graph_max_bs", estimate.cuda_graph_max_bs, "requests")
+      .number("pool", bytes_or_none(estimate.rest), "bytes")
+      .number("pool_low", bytes_or_none(estimate.rest_least), "bytes")
+      .number("pool_high", bytes_or_none(estimate.rest_most), "bytes")
+      .number("full_tokens", estimate.pools.full_tokens, "tokens");
+  if (estimate.pools.window_tokens != 0)
+    facts.number("window_tokens", estimate.pools.window_tokens, "tokens");
+  if (estimate.pools.states != 0) facts.number("states", estimate.pools.states, "none");
+  facts.number("admitted_requests", estimate.breakdown.answers.max_requests.value_or(0) * replicas,
+               "requests");
+  return std::move(facts.list);
+}
+
+}  // namespace
+
+Result<EngineAnswer> estimate_with_sglang(const Resolved& resolved, const std::string& path) {
+  const auto release = release_of(resolved.scenario, path);
+  if (!release) return fail(release.error());
+  const auto profile = sglang_profile(*resolved.engine, *release);
+  if (!profile) return fail(profile.error());
+  auto model = server_model(resolved, kRules, path);
+  if (!model) return fail(std::move(model.error()));
+  auto inputs = inputs_of(resolved, *model, path);
+  if (!inputs) return fail(std::move(inputs.error()));
+  auto estimate = estimate_sglang(*inputs, *profile);
+  if (!estimate) return fail(below(path, std::move(estimate.error())));
+  explain_sglang(*estimate, *inputs, *profile);
+  const auto weights = server_weights(resolved, as_loaded(*model, inputs->attention_replicas),
+                                      kRules, ServerLoad(), path);
+  if (!weights) return fail(weights.error());
+  explain_weights(estimate->breakdown, **weights);
+  EngineAnswer answer;
+  answer.notes = std::move(model->notes);
+  answer.notes.insert(answer.notes.end(), (*weights)->notes.begin(), (*weights)->notes.end());
+  note_kernels(answer.notes, resolved, *model, path);
+  note_reserve(answer.notes, *estimate, path);
+  note_short_pool(answer.notes, kRules.engine, estimate->pools.full_tokens,
+                  resolved.scenario.context_tokens, path);
+  answer.facts = facts_of(*estimate, resolved.scenario.data_ranks);
+  multiply(estimate->breakdown.answers, resolved.scenario.data_ranks);
+  answer.breakdown = std::move(estimate->breakdown);
+  return answer;
+}
+
+}  // namespace vramgauge::api
