@@ -6,6 +6,7 @@
 
 #include "accuracy_log_others.h"
 #include "accuracy_vllm_figures.h"
+#include "engine/terms.h"
 
 namespace vramgauge::tools {
 namespace {
@@ -87,7 +88,16 @@ class LogScore {
     if (!row_.measured(kWeights.measured)) return;
     const auto weights = weights_of_log(row_, context_);
     if (!weights) return cannot(kWeights, weights.error());
-    compare(kWeights, without_band(gib(*weights)));
+    compare(kWeights, with_band(*weights));
+  }
+
+  /// As engines give it to weights, by how well their format is known.
+  PredictedReal with_band(Bytes weights) {
+    const auto settings = vllm_settings_of_log(row_, context_);
+    const Basis basis = settings ? settings->weights_basis : Basis::modelled;
+    const auto total = total_of(weights_with_band(weights, basis), basis);
+    if (!total) return without_band(gib(weights));
+    return {gib(total->bytes), gib(total->low), gib(total->high)};
   }
 
   /// What the planner makes of the pool that the row states.

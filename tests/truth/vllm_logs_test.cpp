@@ -84,7 +84,7 @@ TEST(EngineLogs, WeightsOfEveryComparableRow) {
                    "vllm51590-gptoss120b-8xpro4500"}));
 }
 
-/// 6 % of the pool; 1 % of a card of 80 GB, of which the rows that are off by less are.
+/// 6 % of the pool, or 1 % of the smallest card of these rows, 14.74 GiB.
 double allowed_error(const tools::Miss& miss) {
   return std::max(0.06 * std::fabs(miss.truth), 0.15);
 }
