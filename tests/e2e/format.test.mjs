@@ -77,6 +77,8 @@ test("bytes in GiB and GB", () => {
   assert.equal(en.small_size(327_680), `320${space}KiB`);
   assert.equal(en.small_size(69_632), `68${space}KiB`);
   assert.equal(en.small_size(900), `900${space}B`);
+  assert.equal(new Formatter("en", "GB").small_size(327_680), `327.68${space}kB`);
+  assert.equal(new Formatter("en", "GB").small_size(42_512_531), `42.51${space}MB`);
 });
 
 test("shares never hide a part", () => {

@@ -1,5 +1,7 @@
 /** The JSON contract of the core's facade, as the page uses it. Byte counts are integers below 2^53. */
 
+import type { Advice, Command, LogCheck, ParsedCommand, SolveTarget, Solved } from "./plan_types";
+
 export type JsonValue =
   null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
@@ -187,6 +189,22 @@ export interface Estimate {
   answers: Answers;
 }
 
+/** A field and the values of it that are looked at. */
+export interface SweepAxis {
+  field: string;
+  values: number[];
+}
+
+/** A field's values at which the same scenario is computed; x runs fastest in the arrays. */
+export interface SweepResult {
+  /** A letter per point: f fits, t tight, n does not fit, - refused. */
+  states: string;
+  needed_bytes: number[];
+  /** One number where it is the same everywhere. */
+  usable_bytes: number[];
+  terms?: Record<string, number[]>;
+}
+
 /** Request and result of every method the page calls. */
 export interface Methods {
   version: { request: Record<string, never>; result: { version: string; link_version: number } };
@@ -198,6 +216,15 @@ export interface Methods {
   model: { request: { id: string }; result: ModelSummary };
   import: { request: { text: string; name?: string }; result: ImportResult };
   estimate: { request: { scenario: Scenario }; result: Estimate };
+  sweep: {
+    request: { scenario: Scenario; x: SweepAxis; y?: SweepAxis; terms?: boolean };
+    result: SweepResult;
+  };
+  advise: { request: { scenario: Scenario }; result: Advice };
+  solve: { request: { scenario: Scenario; for: SolveTarget }; result: Solved };
+  command: { request: { scenario: Scenario }; result: Command };
+  parse_command: { request: { text: string }; result: ParsedCommand };
+  check_log: { request: { text: string }; result: LogCheck };
   link_encode: { request: { scenario: Scenario }; result: { fragment: string } };
   link_decode: { request: { link: string }; result: { scenario: Scenario } };
 }

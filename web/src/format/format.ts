@@ -7,6 +7,10 @@ export type ByteUnit = "GiB" | "GB";
 
 export const kGibBytes = 2 ** 30;
 const kUnitBytes: Record<ByteUnit, number> = { GiB: kGibBytes, GB: 1e9 };
+const kSmallUnits: Record<ByteUnit, [number, [string, string, string]]> = {
+  GiB: [1024, ["KiB", "MiB", "GiB"]],
+  GB: [1000, ["kB", "MB", "GB"]],
+};
 const kSuffixes: Record<string, number> = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 const kScales: [number, string][] = [
   [1e12, "T"],
@@ -49,16 +53,12 @@ export class Formatter {
     return `${this.integer(bytes)}\u00a0B`;
   }
 
-  /** Small byte counts in the unit that keeps them short: 320 KiB. */
+  /** Small byte counts in the unit that keeps them short, of the same kind as the chosen one: 320 KiB, 328 kB. */
   small_size(bytes: number): string {
-    if (bytes < 1024) return this.exact(bytes);
-    const [divisor, name] =
-      bytes < 1024 ** 2
-        ? [1024, "KiB"]
-        : bytes < kGibBytes
-          ? [1024 ** 2, "MiB"]
-          : [kGibBytes, "GiB"];
-    return `${this.#up_to(2).format(bytes / divisor)}\u00a0${name}`;
+    const [base, names] = kSmallUnits[this.unit];
+    if (bytes < base) return this.exact(bytes);
+    const step = bytes < base ** 2 ? 1 : bytes < base ** 3 ? 2 : 3;
+    return `${this.#up_to(2).format(bytes / base ** step)}\u00a0${names[step - 1]}`;
   }
 
   /** The share of a total: 49 %, or <1 % where rounding would hide the part. */

@@ -15,6 +15,8 @@ export interface Block {
   left: string;
   right: string;
   drawing: SVGElement;
+  /** As wide as the picture unless it has a width of its own. */
+  width?: number;
   height: number;
   /** Colour and text of each entry. */
   key: [string, string][];
@@ -95,14 +97,14 @@ class Writer {
     }
   }
 
-  block({ left, right, drawing, height, key }: Block): void {
+  block({ left, right, drawing, width = kDrawingWidth, height, key }: Block): void {
     this.space(26);
     this.#text(left, kMargin, { size: 12.5, weight: 400, quiet: true });
     const end = { size: 12.5, weight: 400, quiet: true, anchor: "end" };
     this.#text(right, kMargin + kDrawingWidth, end);
     this.space(6);
     const copy = styled_copy(drawing);
-    const place = { x: kMargin, y: this.#y, width: kDrawingWidth, height };
+    const place = { x: kMargin, y: this.#y, width, height };
     for (const [name, value] of Object.entries(place)) copy.setAttribute(name, String(value));
     this.#parts.push(copy);
     this.space(height);

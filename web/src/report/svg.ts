@@ -8,6 +8,8 @@ const kStyles = [
   "stroke-width",
   "stroke-dasharray",
   "stroke-opacity",
+  "stroke-linejoin",
+  "paint-order",
   "opacity",
   "font-family",
   "font-size",
@@ -38,6 +40,8 @@ export function styled_copy(drawing: SVGElement): SVGElement {
 
 /** Left out to keep the file small. */
 function initial_value(name: string): string | undefined {
+  if (name === "paint-order") return "normal";
+  if (name === "stroke-linejoin") return "miter";
   if (name === "stroke" || name === "stroke-dasharray") return "none";
   return /opacity$/.test(name) ? "1" : undefined;
 }

@@ -41,6 +41,10 @@ export const app_styles = css`
   vg-device-bar {
     margin-top: 10px;
   }
+  /* Room for what is loaded when it comes near. */
+  [data-part="charts"] {
+    --later-height: 310px;
+  }
   vg-slim-verdict {
     display: none;
   }

@@ -7,6 +7,6 @@ export interface PagePart {
 }
 
 /** In the order of the page. */
-export const kParts: PagePart[] = [];
+export const kParts: PagePart[] = [{ id: "charts", load: () => import("../charts/charts") }];
 
 export const load_own_catalogue: LoadPart = () => import("../own-catalogue/own_catalogue");

@@ -56,14 +56,14 @@ export class Later extends StoreElement {
     this.failed = false;
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#observer.observe(this);
-  }
-
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#observer.disconnect();
+  }
+
+  /** Before the first answer the page is short, and everything would be near. */
+  protected override updated(): void {
+    if (this.isConnected && !this.loaded_part && !this.store.loading) this.#observer.observe(this);
   }
 
   protected override render(): TemplateResult | typeof nothing {
@@ -76,11 +76,11 @@ export class Later extends StoreElement {
   }
 
   async #begin(): Promise<void> {
-    this.#observer.disconnect();
     try {
       const { part } = await this.load();
       await add_texts(part.texts);
       this.loaded_part = part;
+      this.#observer.disconnect();
       this.toggleAttribute("data-ready", true);
     } catch {
       this.failed = true;

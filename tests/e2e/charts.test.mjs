@@ -1,0 +1,127 @@
+/** The charts below the answer: drawn when they come near, in words too, and the map sets the point. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { test } from "node:test";
+import { assert_clean } from "./axe.mjs";
+import { answered, browser_tests, input, kSingleFile, open, screenshot, verdict } from "./harness.mjs";
+
+const open_in = browser_tests();
+
+async function draw(page) {
+  await page.locator("[data-part=charts]").scrollIntoViewIfNeeded();
+  await page.locator("vg-heat-map svg").waitFor();
+  await page.locator("vg-context-chart svg").waitFor();
+}
+
+const map = (page) => page.locator("vg-heat-map .place > svg");
+const label = (page, name) => page.locator(`vg-${name} .place > svg`).getAttribute("aria-label");
+/** A cell of the map by its title; titles are whole sentences. */
+const cell = (page, start) => map(page).locator("rect", { hasText: start }).first();
+
+test("nothing of the charts is loaded before they come near", async () => {
+  const scripts = [];
+  const prepare = (page) => page.on("request", (request) => scripts.push(request.url()));
+  await open(open_in, { prepare, viewport: { width: 390, height: 600 } }, async (page) => {
+    assert.ok(!scripts.some((url) => /charts/.test(url)));
+    await draw(page);
+    assert.ok(scripts.some((url) => /charts/.test(url)));
+  });
+});
+
+test("memory against context says the same in words, and follows the inputs", async () => {
+  await open(open_in, {}, async (page) => {
+    await draw(page);
+    const longest = await page.locator("[data-answer=max_context_tokens] dd").first().innerText();
+    const words = await label(page, "context-chart");
+    assert.match(words, /to [\d.]+\sGiB at 128K/);
+    assert.ok(words.includes(`exceeded beyond ${longest} tokens`), words);
+    const axis = page.locator("vg-context-chart [data-mark='y-axis tick label']");
+    assert.match(await axis.textContent(), /100/);
+    await page.getByRole("radio", { name: "GB", exact: true }).check();
+    await page.waitForFunction(
+      (before) =>
+        document
+          .querySelector("vg-app")
+          .shadowRoot.querySelector("vg-calculator")
+          .shadowRoot.querySelector("vg-later")
+          .shadowRoot.querySelector("vg-charts")
+          .shadowRoot.querySelector("vg-context-chart")
+          .shadowRoot.querySelector("svg[role]")
+          .getAttribute("aria-label") !== before,
+      words,
+    );
+    assert.match(await label(page, "context-chart"), /to [\d.]+\sGB at 128K/);
+  });
+});
+
+test("a click in the map sets context and requests, and the verdict agrees with the cell", async () => {
+  await open(open_in, {}, async (page) => {
+    await draw(page);
+    for (const [context, requests] of [
+      ["8K", "1"],
+      ["128K", "8"],
+      ["4K", "16"],
+    ]) {
+      const chosen = cell(page, `${context} × ${requests}:`);
+      const title = await chosen.locator("title").textContent();
+      await chosen.click();
+      await answered(page);
+      assert.equal(await input(page, "context_tokens").inputValue(), context);
+      assert.equal(await input(page, "num_requests").inputValue(), requests);
+      const state = await verdict(page).getAttribute("data-state");
+      const [, said, needed] = /: ([^,]+), ([\d.]+)/.exec(title);
+      assert.equal(said.replaceAll(" ", "_"), state);
+      assert.match(await verdict(page).locator("p").innerText(), new RegExp(`Needs ${needed}\\s`));
+    }
+  });
+});
+
+test("the map works by keyboard and keeps the focus", async () => {
+  await open(open_in, { hash: "#v=1&context_tokens=8192&num_requests=4" }, async (page) => {
+    await draw(page);
+    assert.equal(await page.evaluate(() => document.activeElement.localName), "body");
+    await map(page).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction(() => location.hash.includes("context_tokens=12288"));
+    await page.keyboard.press("ArrowDown");
+    await page.waitForFunction(() => location.hash.includes("num_requests=3"));
+    await assert_clean(page, "charts");
+  });
+});
+
+for (const [name, options] of [
+  ["wide-dark-zh", { colorScheme: "dark", locale: "zh-CN" }],
+  ["phone", { viewport: { width: 320, height: 640 } }],
+  ["forced", { forcedColors: "active" }],
+]) {
+  test(`charts: ${name}`, async () => {
+    await open(open_in, options, async (page) => {
+      await draw(page);
+      const sideways = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(sideways <= 0);
+      await assert_clean(page, name);
+      await screenshot(page, `charts-${name}`);
+    });
+  });
+}
+
+test("a chart is saved as a picture, also from the one-file page", async () => {
+  const address = pathToFileURL(kSingleFile).href;
+  await open(open_in, { address, offline: true }, async (page) => {
+    await draw(page);
+    for (const [chart, mark] of [
+      ["context-chart", /<path/],
+      ["heat-map", /<rect/],
+    ]) {
+      const [file] = await Promise.all([
+        page.waitForEvent("download"),
+        page.locator(`vg-${chart} [data-save=svg]`).click(),
+      ]);
+      const text = readFileSync(await file.path(), "utf8");
+      assert.match(text, mark);
+      assert.doesNotMatch(text, /var\(|class=/);
+      assert.match(text, /Llama 3\.3 70B/);
+    }
+  });
+});
