@@ -43,7 +43,7 @@ json::Value combination_json(Probe& probe, const Scenario& base, const Advice& a
     apply_lever(base, lever.scenario, at);
     ids.push(json::Value::string(std::string(lever_facts(lever.order).id)));
   }
-  json::Value out = outcome_json(probe.at(at));
+  json::Value out = outcome_json(probe.estimate(at));
   out.set("levers", std::move(ids));
   out.set("scenario_patch", scenario_patch(base, at));
   return out;

@@ -19,13 +19,12 @@ void sort_widest_first(std::vector<Choice>& choices) {
                    [](const Choice& a, const Choice& b) { return a.micro_bits > b.micro_bits; });
 }
 
-namespace {
-
-/// Whether files are made in it: not an average, nor one type for every tensor.
 bool is_of_files(const WeightFormat& format) {
   return format.layout && !std::holds_alternative<IdealLayout>(*format.layout) &&
          !std::holds_alternative<GgufBlockLayout>(*format.layout);
 }
+
+namespace {
 
 uint64_t micro_bits_in(const PlanContext& context, const Scenario& scenario) {
   const auto resolved = resolve(context.catalogue, context.models, scenario, kScenarioPath);

@@ -20,6 +20,9 @@ struct Choice {
 /// averages and none that no engine loads.
 std::vector<Choice> format_choices(const PlanContext& context, const Scenario& scenario);
 
+/// Whether files are made in it: not an average, nor one type for every tensor.
+bool is_of_files(const WeightFormat& format);
+
 /// In place; equal ones keep their order.
 void sort_widest_first(std::vector<Choice>& choices);
 

@@ -101,7 +101,7 @@ class Offers {
         accept_(accept) {}
 
   std::vector<LeverOffer> make() {
-    is_short_ = !holds(probe_.at(scenario_), accept_);
+    is_short_ = !holds(probe_.estimate(scenario_), accept_);
     add_cache_types();
     add_solved(kContext, &Scenario::context_tokens, {1, scenario_.context_tokens, true});
     add_chunks();
@@ -150,7 +150,7 @@ class Offers {
       if (!is_narrower || choice.micro_bits / Decimal::kScale != bits) continue;
       Scenario at = scenario_;
       at.cache_type_k = at.cache_type_v = choice.id;
-      if (!probe_.at(at).is_refused()) return add(order, {std::move(at)});
+      if (!probe_.estimate(at).is_refused()) return add(order, {std::move(at)});
     }
   }
 

@@ -116,9 +116,8 @@ json::Value outcome_json(const Outcome& outcome) {
 
 PlanMethod plan_method(std::string_view name) {
   constexpr std::pair<std::string_view, PlanMethod> kMethods[] = {
-      {"advise", advise},
-      {"solve", solve},
-      {"sweep", sweep},
+      {"advise", advise}, {"search", search}, {"solve", solve},
+      {"speed", speed},   {"sweep", sweep},   {"traffic", traffic},
   };
   for (const auto& [known, method] : kMethods)
     if (known == name) return method;

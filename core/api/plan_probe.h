@@ -26,7 +26,7 @@ class SessionProbe final : public Probe {
  public:
   explicit SessionProbe(const PlanContext& context) : context_(context) {}
 
-  Outcome at(const Scenario& scenario) override { return outcome(scenario, false); }
+  Outcome estimate(const Scenario& scenario) override { return outcome(scenario, false); }
   Outcome with_answers(const Scenario& scenario) override { return outcome(scenario, true); }
 
   /// The scenario with its names looked up; it holds until the next call. Error: also

@@ -107,7 +107,7 @@ json::Value solve_context(const Question& question, const Field& field) {
     Scenario at = question.scenario();
     at.context_tokens = longest;
     found.value = longest;
-    found.at = question.probe.at(at);
+    found.at = question.probe.estimate(at);
     found.next.reset();
   }
   json::Value out = found_json(question, field, span, found);
@@ -223,7 +223,7 @@ Answer solve_choice(const Question& question, const std::vector<Choice>& choices
     } else {
       at.weight_format = choice.id;
     }
-    Outcome outcome = question.probe.at(at);
+    Outcome outcome = question.probe.estimate(at);
     // What the engine does not load is no choice.
     if (outcome.is_refused()) continue;
     json::Value item = outcome_json(outcome);

@@ -93,7 +93,7 @@ Points evaluate(Probe& probe, const Scenario& base, const Axis& x, const Axis& y
     set_axis(at, outer, i);
     for (uint64_t j = 0; j < inner.size(); ++j) {
       set_axis(at, inner, j);
-      const Outcome outcome = probe.at(at);
+      const Outcome outcome = probe.estimate(at);
       if (outcome.is_refused()) continue;
       const std::size_t point = index_of(x_is_outer ? j * x.size() + i : i * x.size() + j);
       points.states[point] = kLetters[static_cast<std::size_t>(outcome.state)];

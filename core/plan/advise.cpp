@@ -24,7 +24,7 @@ std::optional<Lever> best_setting(Probe& probe, const LeverOffer& offer, const O
   const bool is_short = !holds(before, accept);
   std::optional<Lever> best;
   for (const Scenario& setting : offer.settings) {
-    Outcome outcome = probe.at(setting);
+    Outcome outcome = probe.estimate(setting);
     if (outcome.is_refused()) continue;
     const int64_t freed = before.is_refused() ? 0 : margin_growth(before, outcome);
     const bool crosses = is_short && holds(outcome, accept);
@@ -93,7 +93,7 @@ class Combiner {
     Scenario at = base_;
     for (const uint64_t member : set.members)
       if (!apply_lever(base_, levers_[index_of(member)].scenario, at)) return false;
-    return holds(probe_.at(at), accept_);
+    return holds(probe_.estimate(at), accept_);
   }
 
   Probe& probe_;

@@ -45,7 +45,7 @@ class Probe {
   Probe& operator=(const Probe&) = delete;
   virtual ~Probe() = default;
 
-  virtual Outcome at(const Scenario& scenario) = 0;
+  virtual Outcome estimate(const Scenario& scenario) = 0;
   /// The same with the engine's inverse answers, which cost more.
   virtual Outcome with_answers(const Scenario& scenario) = 0;
 };

@@ -16,12 +16,12 @@ class Line {
     return span_.wants_largest ? span_.min + step : span_.max - step;
   }
 
-  Outcome at(uint64_t step) {
+  Outcome estimate(uint64_t step) {
     ++num_estimates_;
     scenario_.*field_ = value(step);
-    return probe_.at(scenario_);
+    return probe_.estimate(scenario_);
   }
-  bool holds(uint64_t step) { return vramgauge::holds(at(step), accept_); }
+  bool holds(uint64_t step) { return vramgauge::holds(estimate(step), accept_); }
 
   uint64_t num_estimates() const { return num_estimates_; }
 
@@ -76,11 +76,11 @@ Found solve_field(Probe& probe, const Scenario& scenario, uint64_t Scenario::*fi
   std::optional<uint64_t> step = is_short ? outermost(line) : first_that_holds(line, 0);
   if (step && !is_short) step = last_before_line(line, *step);
   Found found;
-  found.at = line.at(step.value_or(0));
+  found.at = line.estimate(step.value_or(0));
   if (step) {
     found.value = line.value(*step);
     if (*step < line.last()) {
-      found.next = line.at(*step + 1);
+      found.next = line.estimate(*step + 1);
       const auto again = is_short ? std::nullopt : first_that_holds(line, *step + 2);
       if (again) found.holds_again_at = line.value(*again);
     }

@@ -34,7 +34,7 @@ class Splitter {
  private:
   void add(const Scenario& at) {
     ++num_estimates_;
-    splits_.push_back({at, probe_.at(at)});
+    splits_.push_back({at, probe_.estimate(at)});
   }
 
   void add_replicas(Scenario at, uint64_t stages) {

@@ -14,7 +14,7 @@ namespace vramgauge::tools {
 namespace {
 
 /// How an option is put into the request.
-enum class Kind { text, number, list, json };
+enum class Kind { text, number, json };
 
 struct PlanOption {
   const char* flag;
@@ -42,6 +42,42 @@ const std::vector<PlanCommand>& plan_commands() {
          "weight_format, cache_type, gpu_layers, cpu_moe_layers"},
         kAccept},
        solve_text},
+      {"advise", "what to change, by effect, and the cheapest sets of it", {kAccept}, advise_text},
+      {"search",
+       "every GPU, model or format, or all of them",
+       {{"--over", "over", Kind::text, "gpus (default), models, formats, all"},
+        {"--query", "query", Kind::text, "words of the names to look at"},
+        {"--vendor", "vendor", Kind::text, "maker of the GPUs"},
+        {"--min-bits", "min_bits", Kind::number, "narrowest weights, bits per parameter"},
+        {"--max-bits", "max_bits", Kind::number, "widest weights, bits per parameter"},
+        {"--verdict", "verdict", Kind::text, "any (default), tight: fits at least tightly, fits"},
+        {"--sort", "sort", Kind::text,
+         "margin (default), needed, usable, bits, parameters, requests"},
+        {"--descending", "descending", Kind::json, "true: largest first"},
+        {"--limit", "limit", Kind::number, "most rows"},
+        kAccept},
+       search_text},
+      {"sweep",
+       "verdicts over one or two fields",
+       {{"--x", "x", Kind::json,
+         "{\"field\", \"values\"} or {\"field\", \"from\", \"to\", \"steps\"}"},
+        {"--y", "y", Kind::json, "the same for the second field"},
+        {"--terms", "terms", Kind::json, "true: bytes of every term as well"}},
+       sweep_text},
+      {"traffic",
+       "live tokens of a traffic, and the replicas that hold them",
+       {{"--requests-per-s", "requests_per_s", Kind::number, "arrivals per second"},
+        {"--duration-s", "duration_s", Kind::number, "seconds that a request takes"},
+        {"--live-requests", "live_requests", Kind::number, "requests at once, in place of both"},
+        {"--prompt", "prompt_tokens", Kind::json, "{\"mean\", \"p99\"} of prompts"},
+        {"--output", "output_tokens", Kind::json, "{\"mean\", \"p99\"} of outputs"},
+        {"--lengths", "lengths", Kind::json, "[[prompt, output], [prompt, output, count], ...]"},
+        kAccept},
+       facts_text},
+      {"speed",
+       "tokens per second at best: an upper bound from bandwidth and peak",
+       {{"--prompt-tokens", "prompt_tokens", Kind::number, "default: the context"}},
+       facts_text},
   };
   return kCommands;
 }
@@ -52,18 +88,9 @@ std::optional<json::Value> value_of(Kind kind, const std::string& text) {
     auto parsed = json::parse(text);
     return parsed ? std::optional<json::Value>(std::move(*parsed)) : std::nullopt;
   }
-  if (kind == Kind::number) {
-    if (const auto count = parse_count(text)) return json::Value::integer(*count);
-    const auto decimal = Decimal::parse(text);
-    return decimal ? std::optional<json::Value>(json::Value::decimal(*decimal)) : std::nullopt;
-  }
-  json::Value list = json::Value::array();
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    list.push(json::Value::string(text.substr(at, comma - at)));
-    at = comma + 1;
-  }
-  return list;
+  if (const auto count = parse_count(text)) return json::Value::integer(*count);
+  const auto decimal = Decimal::parse(text);
+  return decimal ? std::optional<json::Value>(json::Value::decimal(*decimal)) : std::nullopt;
 }
 
 /// What was typed, by key of the request.

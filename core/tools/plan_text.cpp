@@ -1,5 +1,6 @@
 #include "plan_text.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -80,6 +81,61 @@ std::string solve_text(const json::Value& result) {
     out += fmt::format("  fits again at {}\n", text(again));
   out += list_text(result, "splits", "scenario_patch") + list_text(result, "choices", "id");
   return out + fmt::format("  to choose it: {}\n", text(member(result, "scenario_patch")));
+}
+
+std::string advise_text(const json::Value& result) {
+  std::string out = outcome_text(member(result, "before")) + "\n";
+  for (const json::Value& lever : items(result, "levers")) {
+    out += fmt::format("  {:<16}{:<40}frees {:>12}, {}{}\n", text(member(lever, "id")),
+                       text(member(lever, "field")) + " = " + text(member(lever, "value")),
+                       gib_text(number(lever, "freed_bytes")), outcome_text(lever),
+                       text(member(lever, "caution")).empty()
+                           ? ""
+                           : "; caution: " + text(member(lever, "caution")));
+  }
+  for (const json::Value& set : items(result, "combinations")) {
+    out += fmt::format("  together: {} -> {}\n    to choose it: {}\n", text(member(set, "levers")),
+                       outcome_text(set), text(member(set, "scenario_patch")));
+  }
+  return out;
+}
+
+std::string search_text(const json::Value& result) {
+  std::string out = fmt::format("{} of {} combinations; {} fit, {} tightly\n",
+                                text(member(result, "found")), text(member(result, "points")),
+                                text(member(result, "fits")), text(member(result, "tight")));
+  for (const json::Value& row : items(result, "rows")) {
+    std::string names;
+    for (const char* key : {"model", "weight_format", "gpu"})
+      if (const json::Value* name = row.find(key)) names += text(*name) + "  ";
+    out += fmt::format("  {:<64}{:>6.2f} bit {:>12} of {:>12}  {:<13} at most {} requests\n", names,
+                       number(row, "bits"), gib_text(number(row, "needed_bytes")),
+                       gib_text(number(row, "usable_bytes")), text(member(row, "state")),
+                       text(member(row, "max_requests")));
+  }
+  return out;
+}
+
+std::string sweep_text(const json::Value& result) {
+  const json::Value& x = member(result, "x");
+  const json::Value& y = member(result, "y");
+  const std::string states = text(member(result, "states"));
+  const std::size_t width = std::max<std::size_t>(1, items(x, "values").size());
+  std::string out = fmt::format("{}: {}\nf fits, t tight, n does not fit, - refused\n",
+                                text(member(x, "field")), text(member(x, "values")));
+  for (std::size_t row = 0; row * width < states.size(); ++row) {
+    const json::Value::Array& labels = items(y, "values");
+    out += fmt::format("  {:>16}  {}\n", row < labels.size() ? text(labels[row]) : "",
+                       states.substr(row * width, width));
+  }
+  return out;
+}
+
+std::string facts_text(const json::Value& result) {
+  std::string out;
+  for (const json::Member& fact : *result.as_object())
+    out += fmt::format("{:<34}{}\n", fact.key, text(fact.value));
+  return out;
 }
 
 }  // namespace vramgauge::tools

@@ -8,5 +8,11 @@
 namespace vramgauge::tools {
 
 std::string solve_text(const json::Value& result);
+std::string advise_text(const json::Value& result);
+std::string search_text(const json::Value& result);
+/// A row of letters per value of y.
+std::string sweep_text(const json::Value& result);
+/// Names and values, one a line.
+std::string facts_text(const json::Value& result);
 
 }  // namespace vramgauge::tools
