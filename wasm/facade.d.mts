@@ -31,10 +31,20 @@ export function needs_engine(
   reply: { ok: true } | { ok: false; errors: { code: string }[] },
 ): boolean;
 
+/** What the module of methods without a catalogue exports. */
+export interface RawTools {
+  call(method: string, request: string): string;
+}
+
+export function needs_tools(
+  reply: { ok: true } | { ok: false; errors: { code: string }[] },
+): boolean;
+
 /** What opens the modules that are not there from the start. */
 export interface Openers {
   open_reader(): Promise<RawConverter>;
   open_engine(): Promise<RawSession>;
+  open_tools(): Promise<RawTools>;
 }
 
 export class Facade {
@@ -44,6 +54,8 @@ export class Facade {
   readonly has_reader: boolean;
   /** Whether llama.cpp's module is loaded. */
   readonly has_engine: boolean;
+  /** Whether the module of methods without a catalogue is loaded. */
+  readonly has_tools: boolean;
   load_catalogue(document: Uint8Array | string): string;
   restart(session: RawSession): void;
   missing_module(
@@ -53,5 +65,6 @@ export class Facade {
   ask(method: string, request: object): Promise<unknown>;
   load_reader(): Promise<void>;
   load_engine(): Promise<void>;
+  load_tools(): Promise<void>;
   drop_reader(): void;
 }

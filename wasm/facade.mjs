@@ -11,6 +11,7 @@ const max_converted = 16;
 
 const is_reader_needed = ({ code }) => code === "import.reader_needed";
 const is_engine_needed = ({ code }) => code === "engine.module_needed";
+const are_tools_needed = ({ code }) => code === "api.tools_needed";
 
 /** Whether an answer is a request to load the reader first. */
 export function needs_reader(reply) {
@@ -22,6 +23,11 @@ export function needs_engine(reply) {
   return !reply.ok && reply.errors.some(is_engine_needed);
 }
 
+/** Whether an answer is a request to load the module of methods without a catalogue first. */
+export function needs_tools(reply) {
+  return !reply.ok && reply.errors.some(are_tools_needed);
+}
+
 export class Facade {
   #openers;
   #documents = [];
@@ -29,13 +35,16 @@ export class Facade {
   #reader = null;
   #loading_engine = null;
   #engine = null;
+  #loading_tools = null;
+  #tools = null;
   /** Configuration as given -> as the session reads it. */
   #converted = new Map();
 
   /**
    * `session` is a Session of the main module. The openers are called when what they open is first
    * needed: `open_reader` resolves to a Converter of the reader module with the class defaults loaded,
-   * `open_engine` to a Session of llama.cpp's module.
+   * `open_engine` to a Session of llama.cpp's module, `open_tools` to a Tools object of the module for
+   * methods without a catalogue.
    */
   constructor(session, openers) {
     this.session = session;
@@ -48,6 +57,10 @@ export class Facade {
 
   get has_engine() {
     return this.#engine !== null;
+  }
+
+  get has_tools() {
+    return this.#tools !== null;
   }
 
   /** Loads a document into every session, also those that are opened later. */
@@ -63,6 +76,7 @@ export class Facade {
     for (const document of this.#documents) session.load_catalogue(document);
     this.session = session;
     this.#engine = this.#loading_engine = null;
+    this.#tools = this.#loading_tools = null;
     this.drop_reader();
   }
 
@@ -99,6 +113,7 @@ export class Facade {
   /** What loads the module that an answer lacks; null where it lacks none. */
   missing_module(reply) {
     if (needs_engine(reply) && !this.has_engine) return () => this.load_engine();
+    if (needs_tools(reply) && !this.has_tools) return () => this.load_tools();
     return needs_reader(reply) && !this.has_reader ? () => this.load_reader() : null;
   }
 
@@ -129,17 +144,41 @@ export class Facade {
     return this.#loading_engine;
   }
 
+  /** Loads the module of methods without a catalogue; a failure is not kept. */
+  load_tools() {
+    this.#loading_tools ??= this.#openers.open_tools().then(
+      (tools) => void (this.#tools = tools),
+      (failure) => {
+        this.#loading_tools = null;
+        throw failure;
+      },
+    );
+    return this.#loading_tools;
+  }
+
   /** Lets go of the reader, which after a trap is not to be used again. */
   drop_reader() {
     this.#reader = this.#loading_reader = null;
   }
 
-  /** The reply of the session that has the engine. */
+  /** The reply of the module that has the engine or the method. */
   #answer(method, request) {
     const asked = JSON.stringify(request);
     const text = this.session.call(method, asked);
-    if (this.#engine === null || !text.startsWith('{"ok":false')) return text;
-    return needs_engine(JSON.parse(text)) ? this.#engine.call(method, asked) : text;
+    if (!text.startsWith('{"ok":false')) return text;
+    const reply = JSON.parse(text);
+    if (this.#engine !== null && needs_engine(reply)) return this.#engine.call(method, asked);
+    return this.#tools !== null && needs_tools(reply) ? this.#use_tools(method, asked) : text;
+  }
+
+  /** What a command line says is completed by the session, which has the models. */
+  #use_tools(method, asked) {
+    const text = this.#tools.call(method, asked);
+    if (method !== "parse_command" || !text.startsWith('{"ok":true')) return text;
+    const { result, warnings } = JSON.parse(text);
+    const completed = JSON.parse(this.session.call(method, JSON.stringify({ parsed: result })));
+    if (!completed.ok) return JSON.stringify(completed);
+    return JSON.stringify({ ...completed, warnings: [...warnings, ...completed.warnings] });
   }
 
   /** Converts the configuration that an error points to; returns what is wrong with it. */

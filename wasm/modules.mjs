@@ -26,6 +26,12 @@ export async function open_session(folder, documents, module = "vramgauge") {
   return session;
 }
 
+/** A Tools object of a fresh module. */
+export async function open_tools(folder) {
+  const { Tools } = await instance(folder, "vramgauge_tools");
+  return new Tools();
+}
+
 /** A Converter of a fresh reader module, with the class defaults of a catalogue document. */
 export async function open_converter(folder, document) {
   const { Converter } = await instance(folder, "vramgauge_reader");

@@ -11,6 +11,7 @@ import { module_dir } from "../wasm/shipped_module.mjs";
 const budgets = {
   vramgauge: { raw_bytes: 450_000, packed_bytes: 170_000 },
   vramgauge_llama_cpp: { raw_bytes: 450_000, packed_bytes: 170_000 },
+  vramgauge_tools: { raw_bytes: 450_000, packed_bytes: 170_000 },
   vramgauge_reader: { raw_bytes: 500_000, packed_bytes: 205_000 },
 };
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Facade } from "../../wasm/facade.mjs";
-import { open_converter, open_session } from "../../wasm/modules.mjs";
+import { open_converter, open_session, open_tools } from "../../wasm/modules.mjs";
 
 export const repo_root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 export const module_dir = process.env.VRAMGAUGE_CORE_DIR ?? path.join(repo_root, "build/wasm/wasm");
@@ -33,6 +33,7 @@ export async function new_facade(catalogue, document) {
   const facade = new Facade(await open_session(module_dir, []), {
     open_reader: () => open_converter(module_dir, catalogue.reader),
     open_engine: () => open_session(module_dir, [], "vramgauge_llama_cpp"),
+    open_tools: () => open_tools(module_dir),
   });
   facade.load_catalogue(document);
   return facade;
@@ -41,7 +42,7 @@ export async function new_facade(catalogue, document) {
 /** All modules, fresh, with a document of the catalogue loaded into those that answer. */
 export async function new_session(catalogue, document = catalogue.all) {
   const facade = await new_facade(catalogue, document);
-  await Promise.all([facade.load_reader(), facade.load_engine()]);
+  await Promise.all([facade.load_reader(), facade.load_engine(), facade.load_tools()]);
   return {
     /** The reply as it is written. */
     call_text: (method, request) => facade.call_text(method, request),

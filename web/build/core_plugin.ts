@@ -24,6 +24,7 @@ interface Sources {
   main: CoreModule;
   llama_cpp: CoreModule;
   reader: CoreModule;
+  tools: CoreModule;
   catalogue_dir: string;
 }
 
@@ -58,6 +59,7 @@ function find_sources(): Sources {
     main: find_module(core_dir, "vramgauge"),
     llama_cpp: find_module(core_dir, "vramgauge_llama_cpp"),
     reader: find_module(core_dir, "vramgauge_reader"),
+    tools: find_module(core_dir, "vramgauge_tools"),
     catalogue_dir: build_catalogue(core_dir),
   };
 }
@@ -81,13 +83,14 @@ const without_address = (glue: string): string =>
   );
 
 export function core_plugin(flavour: Flavour): Plugin {
-  const { main, llama_cpp, reader, catalogue_dir } = find_sources();
+  const { main, llama_cpp, reader, tools, catalogue_dir } = find_sources();
   const document = (name: string): Buffer => readFileSync(join(catalogue_dir, name));
   const catalogue_root = `catalogue-${short_hash(document("all.json"))}`;
   const glue = new Map([
     ["virtual:core-glue", main.glue_path],
     ["virtual:core-llama-cpp-glue", llama_cpp.glue_path],
     ["virtual:core-reader-glue", reader.glue_path],
+    ["virtual:core-tools-glue", tools.glue_path],
   ]);
 
   return {
@@ -105,6 +108,7 @@ export function core_plugin(flavour: Flavour): Plugin {
           main_url: main.url,
           llama_cpp_url: llama_cpp.url,
           reader_url: reader.url,
+          tools_url: tools.url,
           catalogue_root,
         });
       if (id === "\0virtual:core-embedded")
@@ -112,6 +116,7 @@ export function core_plugin(flavour: Flavour): Plugin {
           main_deflated: deflated(main.wasm),
           llama_cpp_deflated: deflated(llama_cpp.wasm),
           reader_deflated: deflated(reader.wasm),
+          tools_deflated: deflated(tools.wasm),
           catalogue_deflated: deflated(document("all.json")),
         });
       return null;
@@ -122,7 +127,7 @@ export function core_plugin(flavour: Flavour): Plugin {
     generateBundle() {
       if (flavour !== "site") return;
       const models = readdirSync(join(catalogue_dir, "models")).map((file) => `models/${file}`);
-      for (const { url, wasm } of [main, llama_cpp, reader])
+      for (const { url, wasm } of [main, llama_cpp, reader, tools])
         this.emitFile({ type: "asset", fileName: url, source: wasm });
       for (const name of ["core.json", "reader.json", ...models])
         this.emitFile({

@@ -19,6 +19,7 @@ declare module "virtual:core-urls" {
   export const main_url: string;
   export const llama_cpp_url: string;
   export const reader_url: string;
+  export const tools_url: string;
   export const catalogue_root: string;
 }
 
@@ -26,6 +27,7 @@ declare module "virtual:core-embedded" {
   export const main_deflated: string;
   export const llama_cpp_deflated: string;
   export const reader_deflated: string;
+  export const tools_deflated: string;
   export const catalogue_deflated: string;
 }
 
@@ -50,6 +52,13 @@ declare module "virtual:core-glue" {
 
 declare module "virtual:core-llama-cpp-glue" {
   export default function create(options: ModuleOptions): Promise<RawSessionModule>;
+}
+
+declare module "virtual:core-tools-glue" {
+  interface RawToolsModule {
+    Tools: new () => import("../../wasm/facade.mjs").RawTools;
+  }
+  export default function create(options: ModuleOptions): Promise<RawToolsModule>;
 }
 
 declare module "virtual:core-reader-glue" {

@@ -11,6 +11,8 @@ export interface CoreAssets {
   model_facts(file: string): Promise<Uint8Array>;
   /** The compiled module of llama.cpp's engine. */
   llama_cpp_module(): Promise<WebAssembly.Module>;
+  /** The compiled module of methods without a catalogue. */
+  tools_module(): Promise<WebAssembly.Module>;
   /** The compiled reader of foreign formats. */
   reader_module(): Promise<WebAssembly.Module>;
   /** The catalogue document that the reader needs. */

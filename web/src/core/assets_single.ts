@@ -3,6 +3,7 @@ import {
   llama_cpp_deflated,
   main_deflated,
   reader_deflated,
+  tools_deflated,
 } from "virtual:core-embedded";
 import type { CoreAssets } from "./assets";
 
@@ -17,6 +18,7 @@ export const assets: CoreAssets = {
   catalogue: () => inflate(catalogue_deflated),
   model_facts: (file) => Promise.reject(new Error(`${file} is not in the embedded catalogue`)),
   llama_cpp_module: async () => WebAssembly.compile(await inflate(llama_cpp_deflated)),
+  tools_module: async () => WebAssembly.compile(await inflate(tools_deflated)),
   reader_module: async () => WebAssembly.compile(await inflate(reader_deflated)),
   reader_catalogue: () => inflate(catalogue_deflated),
 };

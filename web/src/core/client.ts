@@ -1,6 +1,6 @@
 import create_main from "virtual:core-glue";
 import type { RawReaderModule } from "virtual:core-reader-glue";
-import { Facade, type RawSession } from "../../../wasm/facade.mjs";
+import { Facade, type RawSession, type RawTools } from "../../../wasm/facade.mjs";
 import type { CoreAssets } from "./assets";
 import type { Diag, Envelope, ErrorEnvelope, Method, Methods } from "./types";
 
@@ -43,6 +43,7 @@ export class CoreClient {
     this.#facade = new Facade(session, {
       open_reader: () => this.#open_converter(),
       open_engine: () => open_llama_cpp(this.assets),
+      open_tools: () => open_tools(this.assets),
     });
   }
 
@@ -177,6 +178,15 @@ async function open_llama_cpp(assets: CoreAssets): Promise<RawSession> {
   ]);
   const instance = await glue.default(with_module(module));
   return new instance.Session();
+}
+
+async function open_tools(assets: CoreAssets): Promise<RawTools> {
+  const [glue, module] = await Promise.all([
+    import("virtual:core-tools-glue"),
+    assets.tools_module(),
+  ]);
+  const instance = await glue.default(with_module(module));
+  return new instance.Tools();
 }
 
 async function open_reader(assets: CoreAssets): Promise<ReaderModule> {
