@@ -23,12 +23,12 @@ constexpr ServerRules kRules = {"SGLang",
                                 false};
 
 /// Loading with data-parallel attention: heads are split within a replica, experts over all.
+/// Replicas of the whole model share nothing.
 ServerModel as_loaded(const ServerModel& model, uint64_t replicas) {
   ServerModel loaded = model;
-  if (replicas == 1) return loaded;
   loaded.plan.tensor_ranks /= replicas;
   loaded.plan.data_ranks = replicas;
-  loaded.plan.is_expert_parallel = true;
+  if (replicas > 1) loaded.plan.is_expert_parallel = true;
   return loaded;
 }
 
@@ -92,12 +92,16 @@ void note_kernels(Diagnostics& notes, const Resolved& resolved, const ServerMode
                    std::nullopt});
 }
 
-void note_reserve(Diagnostics& notes, const SglangEstimate& estimate, const std::string& path) {
-  const Bytes left = estimate.breakdown.devices.front().terms[2].bytes;
-  if (left >= estimate.rule_reserve) return;
+/// A share that leaves less than the engine would; what it leaves is the larger part of captures.
+void note_reserve(Diagnostics& notes, const SglangInputs& inputs, const SglangEstimate& estimate,
+                  const std::string& path) {
+  if (!inputs.mem_fraction_static) return;
+  const CheckedU64 total = checked(inputs.device_total);
+  const auto left = bytes_of(total - total * *inputs.mem_fraction_static);
+  if (!left || *left >= estimate.rule_reserve) return;
   notes.push_back({ErrorCode::engine_reserve_small,
                    path + "/memory_frac",
-                   {{"left", left.count()}, {"rule", estimate.rule_reserve.count()}},
+                   {{"left", left->count()}, {"rule", estimate.rule_reserve.count()}},
                    std::nullopt});
 }
 
@@ -144,7 +148,7 @@ Result<EngineAnswer> estimate_with_sglang(const Resolved& resolved, const std::s
   answer.notes = std::move(model->notes);
   answer.notes.insert(answer.notes.end(), (*weights)->notes.begin(), (*weights)->notes.end());
   note_kernels(answer.notes, resolved, *model, path);
-  note_reserve(answer.notes, *estimate, path);
+  note_reserve(answer.notes, *inputs, *estimate, path);
   note_short_pool(answer.notes, kRules.engine, estimate->pools.full_tokens,
                   resolved.scenario.context_tokens, path);
   answer.facts = facts_of(*estimate, resolved.scenario.data_ranks);

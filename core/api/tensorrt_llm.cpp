@@ -48,8 +48,12 @@ Result<EngineAnswer> estimate_with_tensorrt_llm(const Resolved& resolved, const 
   auto model = server_model(resolved, kRules, path);
   if (!model) return fail(std::move(model.error()));
   TrtllmInputs inputs;
-  const auto weights = set_stages(inputs, resolved, *model, kRules, path);
+  // Replicas share nothing.
+  ServerModel loaded = *model;
+  loaded.plan.data_ranks = 1;
+  const auto weights = set_stages(inputs, resolved, loaded, kRules, path);
   if (!weights) return fail(weights.error());
+  inputs.plan = model->plan;
   const std::optional<ModelSpec> drafted = with_drafts(*model);
   if (drafted) inputs.spec = &*drafted;
   if (!scenario.memory_frac.is_zero()) inputs.free_gpu_memory_fraction = scenario.memory_frac;
