@@ -16,6 +16,8 @@ export abstract class Planned<Result> extends StoreElement {
   declare pending: boolean;
 
   #asked: Scenario | null = null;
+  /** Of the newest question; older answers come too late. */
+  #number = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
@@ -37,14 +39,20 @@ export abstract class Planned<Result> extends StoreElement {
     const { given, stale, loading } = this.store;
     if (stale || loading || given === this.#asked) return;
     this.#asked = given;
-    this.pending = true;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#run(given), kRestMs);
+    this.plan_again();
   }
 
-  async #run(scenario: Scenario): Promise<void> {
-    const reply = await this.plan(scenario);
-    if (this.#asked !== scenario) return;
+  /** The same scenario, another question. */
+  protected plan_again(): void {
+    this.pending = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#run(), kRestMs);
+  }
+
+  async #run(): Promise<void> {
+    const number = ++this.#number;
+    const reply = await this.plan(this.store.given);
+    if (this.#number !== number) return;
     this.reply = reply;
     this.pending = false;
   }

@@ -9,6 +9,8 @@ export interface CoreAssets {
   catalogue(): Promise<Uint8Array>;
   /** The facts of one model, by the file name that the core asked for. */
   model_facts(file: string): Promise<Uint8Array>;
+  /** The facts of all models at once; null where the first document has them. */
+  all_models(): Promise<Uint8Array> | null;
   /** The compiled module of llama.cpp's engine. */
   llama_cpp_module(): Promise<WebAssembly.Module>;
   /** The compiled module of methods without a catalogue. */

@@ -17,6 +17,7 @@ export const assets: CoreAssets = {
   module: async () => WebAssembly.compile(await inflate(main_deflated)),
   catalogue: () => inflate(catalogue_deflated),
   model_facts: (file) => Promise.reject(new Error(`${file} is not in the embedded catalogue`)),
+  all_models: () => null,
   llama_cpp_module: async () => WebAssembly.compile(await inflate(llama_cpp_deflated)),
   tools_module: async () => WebAssembly.compile(await inflate(tools_deflated)),
   reader_module: async () => WebAssembly.compile(await inflate(reader_deflated)),

@@ -45,6 +45,7 @@ export const assets: CoreAssets = {
   catalogue: () => fetch_bytes(`${catalogue_root}/core.json`),
   model_facts: async (file) =>
     fetch_bytes(`${catalogue_root}/${is_kept() ? "models.json" : `models/${checked_file(file)}`}`),
+  all_models: () => fetch_bytes(`${catalogue_root}/models.json`),
   llama_cpp_module: () => fetch_module(llama_cpp_url),
   tools_module: () => fetch_module(tools_url),
   reader_module: () => fetch_module(reader_url),

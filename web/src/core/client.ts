@@ -33,6 +33,7 @@ export class CoreClient {
   #loading = new Map<string, Promise<void>>();
   #restarting: Promise<void> | null = null;
   #reader: Promise<ReaderModule> | null = null;
+  #all_models: Promise<void> | null = null;
   readonly #facade: Facade;
 
   private constructor(
@@ -102,6 +103,15 @@ export class CoreClient {
     this.#loading.set(file, pending);
     pending.catch(() => this.#loading.delete(file));
     return pending;
+  }
+
+  /** Fetches and loads the facts of every model, once. */
+  load_all_models(): Promise<void> {
+    this.#all_models ??= (this.assets.all_models() ?? Promise.resolve(null)).then((facts) => {
+      if (facts) this.load(facts);
+    });
+    this.#all_models.catch(() => (this.#all_models = null));
+    return this.#all_models;
   }
 
   /** Fetches the reader, if it is not there yet. */

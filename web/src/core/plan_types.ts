@@ -128,3 +128,87 @@ export interface LogCheck {
   /** Constants to use from now on. */
   calibration: JsonValue;
 }
+
+/** A GPU, model or format in the place of the scenario's own. */
+export interface SearchRow {
+  model?: string;
+  gpu?: string;
+  weight_format?: string;
+  state: VerdictState;
+  needed_bytes: number;
+  usable_bytes: number;
+  margin_bytes: number;
+  /** Per weight. */
+  bits: number;
+  parameters: number;
+  max_requests: number | null;
+}
+
+export type SearchAxis = "gpus" | "models" | "formats";
+export type SearchSort = "margin" | "needed" | "usable" | "bits" | "parameters" | "requests";
+
+export interface SearchRequest {
+  scenario: Scenario;
+  over: SearchAxis;
+  query?: string;
+  verdict?: "any" | "tight" | "fits";
+  sort?: SearchSort;
+  descending?: boolean;
+  limit?: number;
+}
+
+export interface SearchResult {
+  /** Combinations that were looked at, and how many of them are listed at most. */
+  points: number;
+  found: number;
+  fits: number;
+  tight: number;
+  rows: SearchRow[];
+}
+
+/** Requests of one length. */
+export interface Replicas {
+  tokens_per_request: number;
+  requests_per_replica: number;
+  /** Null where not even one request fits. */
+  replicas: number | null;
+}
+
+export interface TrafficRequest {
+  scenario: Scenario;
+  requests_per_s: number;
+  duration_s: number;
+  prompt_tokens: { mean: number; p99: number };
+  output_tokens: { mean: number; p99: number };
+}
+
+export interface Traffic {
+  live_requests: number;
+  mean_tokens: number;
+  p99_tokens: number;
+  live_tokens: number;
+  paged_tokens: number;
+  static_tokens: number;
+  shared_saved_tokens: number;
+  static_waste_frac: number;
+  paged_waste_frac: number;
+  mean: Replicas;
+  p99: Replicas;
+  static: Replicas;
+}
+
+/** The roofline: what a step cannot be faster than. */
+export interface Speed {
+  bound: "memory" | "compute";
+  weight_bytes_per_step: number;
+  cache_bytes_per_step: number;
+  tera_operations_per_step: number;
+  step_us: number;
+  tokens_per_s_per_request: number;
+  tokens_per_s: number;
+  prefill_s: number;
+  four_bit_full_gain_to_requests: number;
+  four_bit_no_gain_from_requests: number;
+  /** Share of the bound that public measurements reach. */
+  reached: { low: number; high: number; source: string };
+}

@@ -1,6 +1,18 @@
 /** The JSON contract of the core's facade, as the page uses it. Byte counts are integers below 2^53. */
 
-import type { Advice, Command, LogCheck, ParsedCommand, SolveTarget, Solved } from "./plan_types";
+import type {
+  Advice,
+  Command,
+  LogCheck,
+  ParsedCommand,
+  SearchRequest,
+  SearchResult,
+  SolveTarget,
+  Solved,
+  Speed,
+  Traffic,
+  TrafficRequest,
+} from "./plan_types";
 
 export type JsonValue =
   null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
@@ -187,6 +199,8 @@ export interface Estimate {
   devices: DeviceBreakdown[];
   cache: CacheSummary;
   answers: Answers;
+  /** Figures that only this engine has. */
+  engine?: { id: string; value: number | string; unit: string }[];
 }
 
 /** A field and the values of it that are looked at. */
@@ -222,6 +236,9 @@ export interface Methods {
   };
   advise: { request: { scenario: Scenario }; result: Advice };
   solve: { request: { scenario: Scenario; for: SolveTarget }; result: Solved };
+  search: { request: SearchRequest; result: SearchResult };
+  traffic: { request: TrafficRequest; result: Traffic };
+  speed: { request: { scenario: Scenario }; result: Speed };
   command: { request: { scenario: Scenario }; result: Command };
   parse_command: { request: { text: string }; result: ParsedCommand };
   check_log: { request: { text: string }; result: LogCheck };

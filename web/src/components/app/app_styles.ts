@@ -42,8 +42,28 @@ export const app_styles = css`
     margin-top: 10px;
   }
   /* Room for what is loaded when it comes near. */
+  [data-part="levers"],
+  [data-part="inverse"] {
+    --later-height: 360px;
+  }
   [data-part="charts"] {
     --later-height: 310px;
+  }
+  [data-part="compare"] {
+    --later-height: 90px;
+  }
+  [data-part="finder"] {
+    --later-height: 470px;
+  }
+  [data-part="traffic"] {
+    --later-height: 290px;
+  }
+  [data-part="speed"] {
+    --later-height: 140px;
+  }
+  [data-part="run"],
+  [data-part="check"] {
+    --later-height: 240px;
   }
   vg-slim-verdict {
     display: none;
