@@ -291,7 +291,7 @@ std::optional<CommandSource> in_shell(const std::vector<ShellCommand>& commands,
   return found;
 }
 
-/// sh -c "…" among the words of a container.
+/// sh -c and a text among the words of a container.
 std::optional<CommandSource> in_inner_shell(const ContainerCommand& container) {
   for (const std::string& word : container.words) {
     if (word.find_first_of(" \n") == std::string::npos) continue;

@@ -72,7 +72,7 @@ vllm serve lukealonso/MiniMax-M2.7-NVFP4 \
     {"vllm_python_module", "vllm issue 17250: flags with and without =",
      R"(python -m vllm.entrypoints.openai.api_server \
   --served-model-name Qwen2___5-VL-32B-Instruct-AWQ \
-  --model /home/Qwen2___5-VL-32B-Instruct-AWQ \
+  --model /models/Qwen2___5-VL-32B-Instruct-AWQ \
   --tensor-parallel-size 2 \
   --dtype=half \
   --gpu_memory_utilization 0.99 \
@@ -85,17 +85,17 @@ vllm serve lukealonso/MiniMax-M2.7-NVFP4 \
   --enforce-eager \
   --port=7777 \
   --max-model-len 18000)",
-     "/home/Qwen2___5-VL-32B-Instruct-AWQ",
+     "/models/Qwen2___5-VL-32B-Instruct-AWQ",
      R"({"engine":"vllm","weight_format":"fp16","gpu_count":2,"context_tokens":18000,
         "max_model_len":18000,"tensor_ranks":2,"memory_frac":0.99,"max_num_seqs":10,
         "enforce_eager":"on"})",
      "", "--limit-mm-per-prompt --mm-processor-kwargs"},
     {"vllm_lines_without_continuation", "vllm issue 17250: pasted with its continuations lost",
      R"(python -m vllm.entrypoints.openai.api_server
---model /home/Qwen2___5-VL-32B-Instruct-AWQ
+--model /models/Qwen2___5-VL-32B-Instruct-AWQ
 --tensor-parallel-size 2
 --max-model-len 18000)",
-     "/home/Qwen2___5-VL-32B-Instruct-AWQ",
+     "/models/Qwen2___5-VL-32B-Instruct-AWQ",
      R"({"engine":"vllm","weight_format":"auto","gpu_count":2,"context_tokens":18000,
         "max_model_len":18000,"tensor_ranks":2})",
      "", ""},
@@ -107,7 +107,7 @@ vllm serve lukealonso/MiniMax-M2.7-NVFP4 \
     environment:
       - HUGGING_FACE_HUB_TOKEN="key"
     volumes:
-      - ~/.cache/huggingface:/root/.cache/huggingface
+      - ~/.cache/huggingface:/cache/huggingface
     ports:
       - "8000:8000"
     deploy:
@@ -185,7 +185,7 @@ spec:
      "", "--enable-chunked-prefill"},
     {"vllm_docker_run", "docs.vllm.ai, deployment/docker",
      R"(docker run --runtime nvidia --gpus all \
-    -v ~/.cache/huggingface:/root/.cache/huggingface \
+    -v ~/.cache/huggingface:/cache/huggingface \
     --env "HF_TOKEN=$HF_TOKEN" \
     -p 8000:8000 \
     --ipc=host \
@@ -265,7 +265,7 @@ python3 -m sglang.launch_server \
      R"(docker run --gpus all \
     --shm-size 32g \
     -p 30000:30000 \
-    -v ~/.cache/huggingface:/root/.cache/huggingface \
+    -v ~/.cache/huggingface:/cache/huggingface \
     --env "HF_TOKEN=<secret>" \
     --ipc=host \
     lmsysorg/sglang:v0.5.3 \
