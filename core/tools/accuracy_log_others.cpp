@@ -9,6 +9,7 @@
 #include "engine/llama_cpp.h"
 #include "engine/llama_cpp_derived.h"
 #include "engine/llama_cpp_profile.h"
+#include "units/index.h"
 
 namespace vramgauge::tools {
 namespace {
@@ -47,7 +48,7 @@ Predictable<Inputs> common_inputs(const EngineLog& row, TruthContext& context) {
   Inputs inputs;
   inputs.spec = &(*model)->spec;
   inputs.plan = plan_of_log(row);
-  inputs.stage_weights.assign(inputs.plan.pipeline_stages, *weights);
+  inputs.stage_weights.assign(index_of(inputs.plan.pipeline_stages), *weights);
   inputs.device_name = row.text("gpu");
   inputs.device_total = bytes_from_gib(card->total_gib);
   inputs.cache_type = *type;
@@ -181,7 +182,7 @@ Predictable<ServedFigures> llama_cpp_figures(const EngineLog& row, TruthContext&
   const auto profile = newest_llama_cpp(context.presets);
   if (!profile) return because(profile.error());
   LlamaCppMachine machine;
-  machine.gpus.assign(std::max<uint64_t>(row.count("gpu_count"), 1),
+  machine.gpus.assign(index_of(std::max<uint64_t>(row.count("gpu_count"), 1)),
                       custom_hardware(bytes_from_gib(card->total_gib)));
   LlamaCppOptions options = llama_cpp_options(row, (*model)->spec);
   const auto estimate = predictable(

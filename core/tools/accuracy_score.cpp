@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "units/index.h"
+
 namespace vramgauge::tools {
 namespace {
 
@@ -124,7 +126,7 @@ std::vector<QuantityScore> Scores::summary(uint64_t num_worst) const {
                                            static_cast<double>(score.rows);
     score.band_width_pct = quantile(quantity.widths_pct, 0.5);
     std::stable_sort(quantity.misses.begin(), quantity.misses.end(), is_worse);
-    if (quantity.misses.size() > num_worst) quantity.misses.resize(num_worst);
+    if (quantity.misses.size() > num_worst) quantity.misses.resize(index_of(num_worst));
     score.worst = std::move(quantity.misses);
     scores.push_back(std::move(score));
   }

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "units/index.h"
+
 namespace vramgauge::tools {
 namespace {
 
@@ -57,8 +59,8 @@ bool TruthTable::has(std::string_view column) const {
 std::string_view TruthTable::cell(uint64_t row, std::string_view column) const {
   const auto found = std::find(columns_.begin(), columns_.end(), column);
   const auto index = static_cast<std::size_t>(found - columns_.begin());
-  if (row >= rows_.size() || index >= rows_[row].size()) return {};
-  return rows_[row][index];
+  if (row >= rows_.size() || index >= rows_[index_of(row)].size()) return {};
+  return rows_[index_of(row)][index];
 }
 
 std::optional<int64_t> TruthTable::integer(uint64_t row, std::string_view column) const {
