@@ -44,7 +44,7 @@ test("memory against context says the same in words, and follows the inputs", as
         document
           .querySelector("vg-app")
           .shadowRoot.querySelector("vg-calculator")
-          .shadowRoot.querySelector("vg-later")
+          .shadowRoot.querySelector("[data-part=charts]")
           .shadowRoot.querySelector("vg-charts")
           .shadowRoot.querySelector("vg-context-chart")
           .shadowRoot.querySelector("svg[role]")
