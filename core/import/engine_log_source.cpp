@@ -71,7 +71,7 @@ std::string LogSources::of(std::string_view line) {
   const std::string_view process = vllm_process(head);
   if (process.empty()) return sglang_ranks(head);
   if (starts_with(process, "APIServer")) return {};
-  const std::string ranks = ranks_in(process, " _,");
+  std::string ranks = ranks_in(process, " _,");
   if (starts_with(process, "EngineCore") || starts_with(process, "DPEngineCore"))
     return ranks == "DP0" ? std::string() : ranks;
   if (!ranks.empty()) return ranks;

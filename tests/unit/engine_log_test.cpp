@@ -410,6 +410,22 @@ TEST(EngineLog, LongLinesAndManyWorkersAreBounded) {
   EXPECT_LE(log.figures.size(), 2048U);
 }
 
+TEST(EngineLog, TenMegabytesOfDebugLinesInOnePass) {
+  const std::string noise =
+      "(EngineCore_DP0 pid=102) DEBUG 09-28 21:12:00 [core.py:301] EngineCore loop active: Model "
+      "forward of range (1, 8192), shapes [512, 4096], Available Free Maximum GPU # weights: 12\n";
+  constexpr std::size_t kBytes = 10'000'000;
+  EngineLogReader reader;
+  std::size_t size = 0;
+  for (; size < kBytes; size += noise.size())
+    reader.feed(noise);
+  reader.feed(log_text("qwen3-8b-fp8-24g-tokens"));
+  const EngineLog log = reader.finish();
+  EXPECT_EQ(log.num_lines, size / noise.size() + 18);
+  EXPECT_EQ(value_of(log, kv_cache), 9232221491);
+  EXPECT_EQ(log.find(kv_cache)->line, size / noise.size() + 16);
+}
+
 /// Every part of a pattern can be read: kinds are known, quantities exist.
 TEST(EngineLogPatterns, AreWellFormed) {
   std::set<std::string_view> names;
