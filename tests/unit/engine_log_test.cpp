@@ -380,10 +380,10 @@ TEST(EngineLog, TrialsOfTheFitAreForgotten) {
 
 TEST(EngineLog, FoldersOfPeopleAreNotKept) {
   const EngineLog log = read_log(
-      "INFO LLM engine (v0.11.0) with config: model='/home/someone/.cache/huggingface/hub/"
+      "INFO LLM engine (v0.11.0) with config: model='/srv/people/someone/hub/"
       "models--Qwen--Qwen3-8B/snapshots/0123', "
       "speculative_config=SpeculativeConfig(method='eagle', "
-      "model='/home/someone/draft', num_spec_tokens=3), tensor_parallel_size=2\n"
+      "model='/srv/people/someone/draft', num_spec_tokens=3), tensor_parallel_size=2\n"
       "INFO Available KV cache memory: 1.00 GiB\n");
   EXPECT_EQ(log.flag("model"), "Qwen/Qwen3-8B");
   EXPECT_EQ(log.flag("num_speculative_tokens"), "3");
