@@ -72,6 +72,8 @@ bool allocate(const Drivers& drivers, const ValidateOptions& options, json::Valu
   limits.margin_bytes = static_cast<uint64_t>(options.margin_gib * kGiB);
   limits.time = std::chrono::seconds(options.timeout_s);
   std::mutex mutex;
+  // Before this nothing is held, and a signal may end the program by itself.
+  StopSign::catch_signals();
   const auto reports = allocate_all(*drivers.cuda, allocation_plans(result), limits,
                                     [&mutex](const std::string& line) {
                                       const std::lock_guard<std::mutex> lock(mutex);
@@ -98,7 +100,6 @@ int finish_validation(const ValidateOptions& options, const json::Value& envelop
 int run_validate(const ValidateOptions& options) {
   const bool is_saved = !options.source.hardware_file.empty();
   if (is_saved && options.allocates) return usage("--allocate needs the machine, not --hardware");
-  if (options.allocates) StopSign::catch_signals();
   DriverResult<Drivers> drivers;
   if (!is_saved) {
     drivers = Drivers::open();

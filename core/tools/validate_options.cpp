@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "calibrate_command.h"
 #include "probe_command.h"
 #include "scenario_options.h"
 #include "serve_command.h"
@@ -63,9 +64,39 @@ void add_serve(CLI::App& app, int& exit_code) {
   serve->callback([options, &exit_code] { exit_code = run_serve(*options); });
 }
 
+void add_calibrate(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<CalibrateOptions>();
+  CLI::App* calibrate = app.add_subcommand(
+      "calibrate", "what a running engine states, or what a prefill takes on the device itself");
+  calibrate
+      ->add_option(
+          "from", options->from,
+          "http://127.0.0.1:PORT of vLLM, SGLang or llama-server; files with what /metrics "
+          "or /props answered, or -; or the word device")
+      ->required();
+  calibrate->add_option("--observation", options->observation_file,
+                        "file for the figures as a row that accuracy reads, or -");
+  calibrate->add_option("--calibration", options->calibration_file,
+                        "file for what was measured on the device, or -");
+  PrefillShape& shape = options->shape;
+  calibrate->add_option("--device", shape.device, "which device")->check(CLI::Range(0, 1023));
+  calibrate->add_option("--tokens", shape.tokens, "tokens prefilled at once")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  calibrate->add_option("--hidden-size", shape.hidden_size, "width of the model")
+      ->check(CLI::Range(1, 1 << 17))
+      ->capture_default_str();
+  calibrate->add_option("--intermediate-size", shape.intermediate_size, "width of the feed-forward")
+      ->check(CLI::Range(1, 1 << 19))
+      ->capture_default_str();
+  calibrate->add_flag("--json", options->as_json, "errors as JSON too");
+  calibrate->callback([options, &exit_code] { exit_code = run_calibrate(*options); });
+}
+
 }  // namespace
 
 void add_device_commands(CLI::App& app, int& exit_code) {
+  add_calibrate(app, exit_code);
   add_probe(app, exit_code);
   add_serve(app, exit_code);
   add_validate(app, exit_code);

@@ -5,7 +5,7 @@
 
 namespace vramgauge::tools {
 
-/// Adds probe, serve and validate; each leaves its exit code in `exit_code`.
+/// Adds calibrate, probe, serve and validate; each leaves its exit code in `exit_code`.
 void add_device_commands(CLI::App& app, int& exit_code);
 
 }  // namespace vramgauge::tools

@@ -3,6 +3,10 @@ find_package(Threads REQUIRED)
 target_sources(vramgauge PRIVATE
   allocate.cpp
   allocate_plan.cpp
+  calibrate_command.cpp
+  calibrate_device.cpp
+  calibrate_endpoint.cpp
+  calibrate_metrics.cpp
   driver_cuda.cpp
   driver_error.cpp
   driver_library.cpp
@@ -27,3 +31,10 @@ add_library(vramgauge_http MODULE serve_http.cpp serve_queue.cpp serve_stream.cp
 target_link_libraries(vramgauge_http PRIVATE vramgauge_options PkgConfig::HTTPLIB Threads::Threads)
 set_target_properties(vramgauge_http PROPERTIES PREFIX "")
 add_dependencies(vramgauge vramgauge_http)
+
+# What has to compute on a device needs the toolkit; nothing else does.
+if(VRAMGAUGE_CUDA)
+  add_subdirectory(cuda)
+  target_compile_definitions(vramgauge PRIVATE VRAMGAUGE_CUDA)
+  target_link_libraries(vramgauge PRIVATE vramgauge_cuda)
+endif()
