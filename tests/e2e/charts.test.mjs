@@ -106,6 +106,19 @@ for (const [name, options] of [
   });
 }
 
+test("kinds of attention: what each would cost this model, by hand", async () => {
+  await open(open_in, {}, async (page) => {
+    await draw(page);
+    const words = (await label(page, "attention-kinds")).replaceAll("\u00a0", " ");
+    // 80 layers, 64 heads of 128, 2 bytes, 65,536 tokens of 2 requests: 2 x heads x 128 x 2 B a layer and token;
+    // MLA keeps 4 x 128 + 64 values. In GiB: 320, 40 with 8 heads, 5 with one, and 11.25.
+    assert.equal(
+      words,
+      "MHA 320.0 GiB, GQA, 8 KV heads 40.0 GiB, MQA 5.0 GiB, MLA 11.3 GiB. This model: GQA, 8 KV heads.",
+    );
+  });
+});
+
 test("a chart is saved as a picture, also from the one-file page", async () => {
   const address = pathToFileURL(kSingleFile).href;
   await open(open_in, { address, offline: true }, async (page) => {

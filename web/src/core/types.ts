@@ -98,6 +98,17 @@ export interface CacheSegment {
   basis: string;
 }
 
+/** Equal mixers counted; heads and widths only where the kind has them. */
+export interface MixerSummary {
+  kind: string;
+  layers: number;
+  num_heads?: number;
+  num_kv_heads?: number;
+  head_dim?: number;
+  kv_lora_rank?: number;
+  qk_rope_head_dim?: number;
+}
+
 export interface ModelSummary {
   id: string;
   name: string;
@@ -118,9 +129,8 @@ export interface ModelSummary {
   max_context_tokens: number;
   num_layers: number;
   /** The cache in 16 bits; null where it cannot be laid out. */
-  kv: { segments: CacheSegment[] } | null;
-  /** Equal mixers counted; heads only where the kind has them. */
-  mixers: { kind: string; layers: number; num_heads?: number; num_kv_heads?: number }[];
+  kv: { bytes_per_token: number; segments: CacheSegment[] } | null;
+  mixers: MixerSummary[];
   assumptions: { key: string; value: string }[];
 }
 
@@ -227,7 +237,7 @@ export interface Methods {
     request: { kind: CatalogueKind; query?: string; limit?: number };
     result: CatalogueResult;
   };
-  model: { request: { id: string }; result: ModelSummary };
+  model: { request: { id: string } | { config_text: string }; result: ModelSummary };
   import: { request: { text: string; name?: string }; result: ImportResult };
   estimate: { request: { scenario: Scenario }; result: Estimate };
   sweep: {

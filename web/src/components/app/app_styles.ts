@@ -47,7 +47,7 @@ export const app_styles = css`
     --later-height: 360px;
   }
   [data-part="charts"] {
-    --later-height: 310px;
+    --later-height: 480px;
   }
   [data-part="compare"] {
     --later-height: 90px;
