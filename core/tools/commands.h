@@ -19,8 +19,6 @@ struct ScenarioSource {
   std::string file;
   /// File with the model's config.json, or - for standard input.
   std::string config_file;
-  /// What `vramgauge probe --json` wrote: its first GPU takes the place of the catalogue's.
-  std::string hardware_file;
   /// File with an engine's command line, or - for standard input.
   std::string command_file;
   /// What `vramgauge probe --json` wrote: its first GPU takes the place of the catalogue's.
