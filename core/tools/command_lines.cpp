@@ -56,11 +56,20 @@ struct CommandOptions {
   bool as_json = false;
 };
 
+/// A model of the catalogue by its own name: a command line needs the hub's.
+void name_model(Program& program, json::Value& scenario) {
+  const json::Value* model = scenario.find("model");
+  if (model == nullptr || model->as_string() == nullptr) return;
+  const json::Value envelope = program.call("model", request_with("id", *model));
+  if (is_ok(envelope)) scenario.set("model", *envelope.find("result")->find("id"));
+}
+
 int run_command(const CommandOptions& options) {
   Program program;
   int exit_code = kDone;
   auto scenario = read_scenario(program, options.source, exit_code);
   if (!scenario) return exit_code;
+  name_model(program, *scenario);
   json::Value request = request_with("scenario", std::move(*scenario));
   request.set("launcher", options.launcher);
   return finish(program.call("command", request), options.as_json, command_text);
