@@ -38,6 +38,11 @@ struct EngineFace {
 using FitMethod = Answer (*)(const Catalogue& catalogue, Models& models,
                              const json::Value& request);
 
+struct Parts;
+/// The method `check_log` (check_log.h).
+using CheckLogMethod = Answer (*)(const Parts& parts, const Catalogue& catalogue, Models& models,
+                                  const json::Value& request);
+
 /// The parts of one kind of session.
 struct Parts {
   /// Readers of foreign formats, or null.
@@ -48,6 +53,8 @@ struct Parts {
   FitMethod fit = nullptr;
   /// Methods without a catalogue, or null.
   ToolMethods tools = nullptr;
+  /// Null where start-up logs are not read.
+  CheckLogMethod check_log = nullptr;
 
   /// Null when the session has no such engine.
   const EngineFace* engine(std::string_view id) const;

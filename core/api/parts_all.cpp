@@ -1,3 +1,4 @@
+#include "api/check_log.h"
 #include "api/generic.h"
 #include "api/llama_cpp.h"
 #include "api/llama_cpp_fit.h"
@@ -11,7 +12,8 @@ const Parts& all_parts() {
       {kGeneric, estimate_with_generic, generic_breakdown},
       {kLlamaCpp, estimate_with_llama_cpp, llama_cpp_breakdown},
   };
-  static const Parts kParts = {&all_importers(), kEngines, std::size(kEngines), fit, call_tool};
+  static const Parts kParts = {&all_importers(), kEngines, std::size(kEngines), fit,
+                               call_tool,        check_log};
   return kParts;
 }
 

@@ -225,6 +225,8 @@ Answer Session::State::dispatch(std::string_view method, const json::Value& requ
   if (method == "model") return model(request);
   if (method == "estimate") return estimate(request);
   if (method == "fit") return fit(request);
+  if (method == "check_log" && parts.check_log != nullptr)
+    return parts.check_log(parts, catalogue, models, request);
   if (method == "parse_command") return parse_command(request);
   if (is_tool(method)) return tool(method, request);
   if (method == "concurrency") return concurrency(request);

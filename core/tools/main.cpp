@@ -6,6 +6,7 @@
 
 #include "accuracy.h"
 #include "api/describe.h"
+#include "check_log.h"
 #include "command_lines.h"
 #include "commands.h"
 #include "plan_commands.h"
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   bool as_json = false;
   int exit_code = tools::kDone;
+  tools::add_check_log_command(app, exit_code);
   tools::add_command_line_commands(app, exit_code);
 
   tools::ScenarioSource source;
