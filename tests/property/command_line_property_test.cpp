@@ -221,8 +221,8 @@ TEST_P(CommandLineRoundTrip, KeepsTheScenario) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllEngines, CommandLineRoundTrip, testing::ValuesIn(kKinds),
-                         [](const auto& info) {
-                           return std::string(info.param.engine) + std::string(info.param.launcher);
+                         [](const auto& each) {
+                           return std::string(each.param.engine) + std::string(each.param.launcher);
                          });
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST_P(PublishedCommand, MeansThisScenario) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Documentation, PublishedCommand, testing::ValuesIn(kCommandCases),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& each) { return std::string(each.param.name); });
 
 json::Value patch_of(std::string_view text) {
   const json::Value reply = parse(text);
