@@ -4,6 +4,10 @@
 #include "api/llama_cpp_fit.h"
 #include "api/parts.h"
 #include "api/session.h"
+#include "api/sglang.h"
+#include "api/tensorrt_llm.h"
+#include "api/transformers.h"
+#include "api/vllm.h"
 
 namespace vramgauge::api {
 
@@ -11,6 +15,10 @@ const Parts& all_parts() {
   static constexpr EngineFace kEngines[] = {
       {kGeneric, estimate_with_generic, generic_breakdown},
       {kLlamaCpp, estimate_with_llama_cpp, llama_cpp_breakdown},
+      {kVllm, estimate_with_vllm, vllm_breakdown},
+      {kSglang, estimate_with_sglang},
+      {kTensorRtLlm, estimate_with_tensorrt_llm},
+      {kTransformers, estimate_with_transformers},
   };
   static const Parts kParts = {&all_importers(), kEngines, std::size(kEngines), fit,
                                call_tool,        check_log};

@@ -38,11 +38,21 @@ struct Resolved {
   Diagnostics warnings;
 };
 
+/// A figure that only one engine has.
+struct EngineFact {
+  std::string_view id;
+  json::Value value;
+  /// bytes, tokens, blocks, requests, factor, fraction or none.
+  std::string_view unit;
+};
+
 /// What an engine makes of it.
 struct EngineAnswer {
   Breakdown breakdown;
   /// What is worth knowing about the estimate.
   Diagnostics notes;
+  /// In the order in which they are shown.
+  std::vector<EngineFact> facts{};
 };
 
 /// Looks up and checks every name; collects the errors of all fields.

@@ -2,6 +2,7 @@
 
 #include "api/command_models.h"
 #include "api/describe.h"
+#include "api/device_notes.h"
 #include "api/envelope.h"
 #include "api/import_text.h"
 #include "api/link.h"
@@ -146,12 +147,14 @@ Answer Session::State::estimate(const Scenario& asked) {
   if (!answer) return fail(std::move(answer.error()));
   Diagnostics warnings = std::move(resolved->warnings);
   warnings.insert(warnings.end(), answer->notes.begin(), answer->notes.end());
+  const Diagnostics of_device = device_notes(*resolved, answer->breakdown.verdict, "/scenario");
+  warnings.insert(warnings.end(), of_device.begin(), of_device.end());
   if (loaded.spec.max_context_tokens != 0 &&
       scenario.context_tokens > loaded.spec.max_context_tokens) {
     warn(warnings, ErrorCode::engine_context_beyond_model, "/scenario/context_tokens",
          {{"context", scenario.context_tokens}, {"max", loaded.spec.max_context_tokens}});
   }
-  return {write_estimate(scenario, loaded, *resolved, answer->breakdown), std::move(warnings)};
+  return {write_estimate(scenario, loaded, *resolved, *answer), std::move(warnings)};
 }
 
 Answer Session::State::fit(const json::Value& request) {

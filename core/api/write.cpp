@@ -114,6 +114,18 @@ json::Value answers_json(const Answers& answers, const ModelSpec& spec) {
   return out;
 }
 
+json::Value facts_json(const std::vector<EngineFact>& facts) {
+  json::Value list = json::Value::array();
+  for (const EngineFact& fact : facts) {
+    json::Value item = json::Value::object();
+    item.set("id", fact.id);
+    item.set("value", fact.value);
+    item.set("unit", fact.unit);
+    list.push(std::move(item));
+  }
+  return list;
+}
+
 json::Value parameters_json(const ParameterCount& parameters) {
   json::Value roles = json::Value::object();
   for (uint64_t i = 0; i < kNumRoleGroups; ++i) {
@@ -244,7 +256,8 @@ json::Value write_model(const LoadedModel& model) {
 }
 
 json::Value write_estimate(const Scenario& scenario, const LoadedModel& model,
-                           const Resolved& resolved, const Breakdown& breakdown) {
+                           const Resolved& resolved, const EngineAnswer& answer) {
+  const Breakdown& breakdown = answer.breakdown;
   json::Value devices = json::Value::array();
   for (const DeviceBreakdown& device : breakdown.devices)
     devices.push(device_json(device));
@@ -256,6 +269,7 @@ json::Value write_estimate(const Scenario& scenario, const LoadedModel& model,
   out.set("devices", std::move(devices));
   out.set("cache", cache_json(breakdown.cache, resolved.cache));
   out.set("answers", answers_json(breakdown.answers, model.spec));
+  if (!answer.facts.empty()) out.set("engine", facts_json(answer.facts));
   return out;
 }
 

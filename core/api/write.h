@@ -10,6 +10,6 @@ namespace vramgauge::api {
 json::Value write_model(const LoadedModel& model);
 
 json::Value write_estimate(const Scenario& scenario, const LoadedModel& model,
-                           const Resolved& resolved, const Breakdown& breakdown);
+                           const Resolved& resolved, const EngineAnswer& answer);
 
 }  // namespace vramgauge::api

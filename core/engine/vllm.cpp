@@ -40,15 +40,6 @@ const BandedDecimal& outside_gib(const VllmInputs& inputs, const VllmProfile& pr
   return is_linked(inputs.device) ? profile.outside_parallel_gib : profile.outside_unlinked_gib;
 }
 
-const BandedDecimal& non_torch_gib(const VllmInputs& inputs, const VllmProfile& profile) {
-  const VllmNonTorch& all = profile.non_torch;
-  if (inputs.plan.tensor_ranks >= 2 && !is_linked(inputs.device)) return all.unlinked_gib;
-  if (inputs.plan.tensor_ranks >= 4) return all.four_gib;
-  if (inputs.plan.tensor_ranks >= 2) return all.two_gib;
-  if (inputs.device.is_rocm) return all.rocm_gib;
-  return inputs.plan.pipeline_stages > 1 ? all.pipeline_gib : all.one_gib;
-}
-
 /// Sizes that graphs are captured for: 1, 2, 4, every 8th to 248, every 16th to 512, up to twice
 /// the sequences (config/vllm.py, _set_cudagraph_sizes).
 uint64_t captured_sizes(const VllmFlags& flags) {
@@ -116,7 +107,7 @@ class Estimator {
   }
 
   BandedBytes runtime(uint64_t stage) const {
-    BandedBytes sum = CheckedU64(kGiB) * non_torch_gib(inputs_, profile_);
+    BandedBytes sum = CheckedU64(kGiB) * vllm_non_torch_gib(inputs_, profile_);
     if (profile_.deducts_graphs) sum += graphs(stage);
     return sum;
   }
@@ -145,6 +136,7 @@ class Estimator {
     VllmStage out;
     out.activation = *activation;
     out.runtime = *runtime_total;
+    if (profile_.deducts_graphs) out.graphs = Bytes(graphs(stage).value.value_or(0));
     if (flags_.kv_cache_memory) {
       out.pool = out.pool_least = out.pool_most = *flags_.kv_cache_memory - Bytes();
     } else {
@@ -230,7 +222,8 @@ class Estimator {
 
   void set_verdict() {
     set_worst_device(out_.breakdown);
-    const bool is_certain = serves(out_.pool_least) && has_room(out_.outside.high);
+    out_.may_exceed_card = !has_room(out_.outside.high);
+    const bool is_certain = serves(out_.pool_least) && !out_.may_exceed_card;
     out_.breakdown.verdict.state = is_certain          ? VerdictState::fits
                                    : serves(out_.pool) ? VerdictState::tight
                                                        : VerdictState::does_not_fit;
@@ -274,6 +267,15 @@ class Estimator {
 
 }  // namespace
 
+const BandedDecimal& vllm_non_torch_gib(const VllmInputs& inputs, const VllmProfile& profile) {
+  const VllmNonTorch& all = profile.non_torch;
+  if (inputs.plan.tensor_ranks >= 2 && !is_linked(inputs.device)) return all.unlinked_gib;
+  if (inputs.plan.tensor_ranks >= 4) return all.four_gib;
+  if (inputs.plan.tensor_ranks >= 2) return all.two_gib;
+  if (inputs.device.is_rocm) return all.rocm_gib;
+  return inputs.plan.pipeline_stages > 1 ? all.pipeline_gib : all.one_gib;
+}
+
 Bytes vllm_bytes_per_token(const VllmKvPlan& plan, uint64_t stage) {
   CheckedU64 bytes;
   for (const VllmKvGroup& group : plan.groups) {
@@ -287,12 +289,16 @@ VllmFlags vllm_default_flags(VllmFlags flags, const VllmDevice& device, const Vl
                              uint64_t max_model_len) {
   if (!flags.gpu_memory_utilization)
     flags.gpu_memory_utilization = profile.gpu_memory_utilization_frac.value;
-  if (flags.max_num_seqs == 0) flags.max_num_seqs = by_card(profile.requests, device);
+  const bool has_requests = flags.max_num_seqs != 0;
+  if (!has_requests) flags.max_num_seqs = by_card(profile.requests, device);
   if (flags.max_num_batched_tokens == 0) {
     flags.max_num_batched_tokens = by_card(profile.batched_tokens, device);
     if (profile.is_first_engine && max_model_len <= kUnchunkedTokens)
       flags.max_num_batched_tokens = std::max(flags.max_num_batched_tokens, max_model_len);
   }
+  // A step has a token of every request.
+  if (!has_requests)
+    flags.max_num_seqs = std::min(flags.max_num_seqs, flags.max_num_batched_tokens);
   return flags;
 }
 

@@ -64,6 +64,8 @@ struct VllmStage {
   VllmActivation activation;
   /// Non-torch memory and, where the version takes it off the cache, the graphs' estimate.
   Total runtime;
+  /// The graphs' part of it.
+  Bytes graphs;
   /// What is left for the cache; the low end of everything else leaves `most`.
   BytesDelta pool;
   BytesDelta pool_least;
@@ -90,7 +92,12 @@ struct VllmEstimate {
   uint64_t max_num_seqs = 0;
   /// The engine refuses because less is free than requested.
   bool lacks_free_memory = false;
+  /// The card may not hold the most of what is outside the budget beside it.
+  bool may_exceed_card = false;
 };
+
+/// What a version's constants give for non-torch memory of such a plan on such a card.
+const BandedDecimal& vllm_non_torch_gib(const VllmInputs& inputs, const VllmProfile& profile);
 
 /// Flags that were left out, by card and version (engine/arg_utils.py, API server).
 VllmFlags vllm_default_flags(VllmFlags flags, const VllmDevice& device, const VllmProfile& profile,

@@ -101,6 +101,9 @@ Result<VllmKvPlan> vllm_kv_plan(const ModelSpec& spec, const ParallelPlan& plan,
 /// Blocks that a request of `tokens` holds at most (max_memory_usage_bytes over the groups).
 CheckedU64 vllm_blocks_per_request(const VllmKvPlan& plan, uint64_t tokens);
 
+/// The same of one group.
+CheckedU64 vllm_group_blocks(const VllmKvPlan& plan, const VllmKvGroup& group, uint64_t tokens);
+
 /// Blocks that it holds while it generates: of a window only the window, without the tokens of
 /// batches under way. What requests are admitted by is above, what they settle at is this.
 CheckedU64 vllm_steady_blocks_per_request(const VllmKvPlan& plan, uint64_t tokens);

@@ -34,6 +34,10 @@ CheckedU64 blocks_of(const VllmKvPlan& plan, uint64_t tokens, CheckedU64 in_flig
   return blocks;
 }
 
+CheckedU64 in_flight_tokens(const VllmKvPlan& plan) {
+  return CheckedU64(plan.settings.max_num_batched_tokens) * plan.rules.batches_in_flight;
+}
+
 uint64_t smallest_block(const VllmKvPlan& plan) {
   uint64_t smallest = UINT64_MAX;
   for (const VllmKvGroup& group : plan.groups) {
@@ -141,8 +145,11 @@ uint64_t VllmKvPool::concurrency_hundredths() const {
 }
 
 CheckedU64 vllm_blocks_per_request(const VllmKvPlan& plan, uint64_t tokens) {
-  return blocks_of(plan, tokens,
-                   CheckedU64(plan.settings.max_num_batched_tokens) * plan.rules.batches_in_flight);
+  return blocks_of(plan, tokens, in_flight_tokens(plan));
+}
+
+CheckedU64 vllm_group_blocks(const VllmKvPlan& plan, const VllmKvGroup& group, uint64_t tokens) {
+  return group_blocks(group, plan, tokens, in_flight_tokens(plan));
 }
 
 CheckedU64 vllm_steady_blocks_per_request(const VllmKvPlan& plan, uint64_t tokens) {

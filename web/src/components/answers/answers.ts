@@ -1,8 +1,20 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import type { Estimate } from "../../core/types";
-import { t } from "../../i18n/i18n";
+import { t, t_core } from "../../i18n/i18n";
 import { base_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
+
+/** What the engine itself says, in the order in which it is shown. */
+const kFacts = [
+  "pool",
+  "num_blocks",
+  "logged_tokens",
+  "logged_concurrency",
+  "steady_requests",
+  "max_num_batched_tokens",
+  "max_num_seqs",
+  "outside",
+];
 
 interface Answer {
   id: string;
@@ -89,7 +101,19 @@ export class AnswersPanel extends StoreElement {
       this.#max_requests(estimate),
       this.#max_cached(estimate),
       this.#per_token(estimate),
+      ...this.#facts(estimate),
     ];
+  }
+
+  #facts({ engine = [] }: Estimate): Answer[] {
+    const format = this.store.format;
+    const shown = engine.filter(({ id }) => kFacts.includes(id));
+    return shown.map(({ id, value, unit }) => ({
+      id,
+      question: t_core("facts", id),
+      value: unit === "bytes" ? format.small_size(Number(value)) : format.integer(Number(value)),
+      note: "",
+    }));
   }
 
   #max_context({ answers, scenario }: Estimate): Answer {

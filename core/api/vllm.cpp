@@ -1,0 +1,230 @@
+#include "api/vllm.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/server_model.h"
+#include "api/staged.h"
+#include "api/vllm_notes.h"
+#include "report/vllm_arithmetic.h"
+
+namespace vramgauge::api {
+namespace {
+
+constexpr std::string_view kOn = "on";
+/// Older cards have no kernels.
+constexpr uint64_t kOldestCapability = 70;
+/// Cards below that one kept the first engine, up to the release before this one.
+constexpr uint64_t kFirstV1Capability = 80;
+constexpr uint64_t kLastFirstEngine = 11'000;
+
+/// layers/quantization and config/cache.py of 0.19.
+constexpr ServerRules kRules = {
+    "vLLM", "compressed-tensors,gptq,awq,fp8,torchao,bitsandbytes,hqq,gguf",
+    "fp16,bf16,fp8,fp8_ds_mla,nvfp4,fp8_per_token_head,int8_per_token_head", "NVIDIA,AMD,Intel"};
+
+tl::unexpected<Diagnostics> out_of_range(std::string_view key, uint64_t value, uint64_t min,
+                                         uint64_t max) {
+  return fail(ErrorCode::value_out_of_range, "/" + std::string(key),
+              {{"key", key},
+               {"value", std::to_string(value)},
+               {"min", std::to_string(min)},
+               {"max", std::to_string(max)}});
+}
+
+std::optional<Bytes> gib(const Decimal& value) {
+  if (value.is_zero()) return std::nullopt;
+  return bytes_of(CheckedU64(uint64_t{1} << 30) * value);
+}
+
+/// The release that is asked for, or the newest that the constants are known for.
+Result<uint64_t> release_asked(const Resolved& resolved, const std::string& path) {
+  auto release = release_of(resolved.scenario, path);
+  if (!release || *release != UINT64_MAX) return release;
+  const json::Value* newest = resolved.engine->find("version");
+  const std::string* text = newest == nullptr ? nullptr : newest->as_string();
+  return text == nullptr ? *release : release_number(*text).value_or(*release);
+}
+
+Result<VllmProfile> profile_of(const Resolved& resolved, uint64_t capability,
+                               const std::string& path) {
+  const auto release = release_asked(resolved, path);
+  if (!release) return fail(release.error());
+  const bool is_old_card = capability != 0 && capability < kFirstV1Capability;
+  return vllm_profile(*resolved.engine, *release, is_old_card && *release < kLastFirstEngine);
+}
+
+Result<VllmFlags> flags_of(const Scenario& scenario) {
+  VllmFlags flags;
+  if (!scenario.memory_frac.is_zero()) flags.gpu_memory_utilization = scenario.memory_frac;
+  flags.kv_cache_memory = gib(scenario.kv_cache_gib);
+  flags.max_num_batched_tokens = scenario.max_num_batched_tokens;
+  flags.max_num_seqs = scenario.max_num_seqs;
+  flags.is_eager = scenario.enforce_eager == kOn;
+  if (flags.max_num_batched_tokens != 0 && flags.max_num_batched_tokens < flags.max_num_seqs) {
+    return out_of_range("max_num_batched_tokens", flags.max_num_batched_tokens, flags.max_num_seqs,
+                        uint64_t{1} << 20);
+  }
+  return flags;
+}
+
+bool has_delta_layers(const ModelSpec& spec) {
+  return std::any_of(spec.layers.begin(), spec.layers.end(), [](const Layer& layer) {
+    return std::any_of(layer.mixers.begin(), layer.mixers.end(), [](const Mixer& mixer) {
+      return std::holds_alternative<GatedDelta>(mixer);
+    });
+  });
+}
+
+/// What states are kept for prefixes: without a mode, the last at a block boundary where the
+/// family's prefixes are cached.
+VllmStateMode state_mode_of(const Scenario& scenario, const ModelSpec& spec) {
+  if (scenario.prefix_caching != kOn || scenario.mamba_cache_mode == "none")
+    return VllmStateMode::none;
+  if (scenario.mamba_cache_mode == "all") return VllmStateMode::all;
+  const bool is_aligned = scenario.mamba_cache_mode == "align" || has_delta_layers(spec);
+  return is_aligned ? VllmStateMode::align : VllmStateMode::none;
+}
+
+/// Sizes of blocks that the engine has (config/cache.py, BlockSize).
+bool is_block_size(uint64_t tokens) {
+  const bool is_power = (tokens & (tokens - 1)) == 0;
+  return tokens == 0 || (is_power && tokens <= 256 && tokens != 2 && tokens != 4);
+}
+
+Result<VllmKvSettings> cache_of(const Scenario& scenario, const ServerModel& model) {
+  if (!is_block_size(scenario.block_tokens)) {
+    return fail(ErrorCode::value_not_a_choice, "/block_tokens",
+                {{"key", "block_tokens"},
+                 {"value", std::to_string(scenario.block_tokens)},
+                 {"choices", "1, 8, 16, 32, 64, 128, 256"}});
+  }
+  if (model.plan.tensor_ranks % scenario.context_ranks != 0) {
+    return fail(ErrorCode::engine_not_divisible, "/context_ranks",
+                {{"what", std::string_view("tensor_ranks")},
+                 {"size", model.plan.tensor_ranks},
+                 {"ranks", scenario.context_ranks}});
+  }
+  VllmKvSettings cache;
+  cache.cache_type = model.cache_type;
+  cache.state_precision = model.state_precision;
+  cache.block_tokens = scenario.block_tokens;
+  cache.max_model_len = model.max_model_len;
+  cache.draft_tokens = model.draft_tokens;
+  cache.loads_draft_layers = model.loads_drafts;
+  cache.state_mode = state_mode_of(scenario, *model.spec);
+  cache.context_ranks = scenario.context_ranks;
+  cache.encoder_tokens = model.spec->cross_tokens;
+  return cache;
+}
+
+ServerLoad load_of(const Scenario& scenario, const VllmInputs& inputs, const VllmProfile& profile) {
+  ServerLoad load;
+  load.adapters = {scenario.max_loras, scenario.max_lora_rank};
+  load.loads_towers = scenario.language_model_only != kOn;
+  load.host_offload = gib(scenario.cpu_offload_gib).value_or(Bytes());
+  // Only the inputs of vision models are laid out for a whole batch.
+  if (load.loads_towers && !inputs.spec->towers.empty()) {
+    load.max_batched_tokens =
+        vllm_default_flags(inputs.flags, inputs.device, profile, inputs.cache.max_model_len)
+            .max_num_batched_tokens;
+  }
+  return load;
+}
+
+Result<void> set_inputs(VllmQuestion& question, const Resolved& resolved,
+                        const ServerModel& model) {
+  const Scenario& scenario = resolved.scenario;
+  if (model.device.capability != 0 && model.device.capability < kOldestCapability) {
+    return fail(
+        ErrorCode::engine_device_not_served, "/gpu",
+        {{"engine", kRules.engine},
+         {"vendor", "compute capability " + std::to_string(model.device.capability / 10) + ".x"}});
+  }
+  auto flags = flags_of(scenario);
+  if (!flags) return fail(std::move(flags.error()));
+  auto cache = cache_of(scenario, model);
+  if (!cache) return fail(std::move(cache.error()));
+  VllmInputs& inputs = question.inputs;
+  inputs.spec = model.spec;
+  inputs.plan = model.plan;
+  inputs.dtype_bytes = model.dtype_bytes;
+  inputs.device = model.device;
+  inputs.flags = std::move(*flags);
+  inputs.cache = std::move(*cache);
+  if (scenario.language_model_only != kOn) inputs.encoder = vllm_encoder_item(*model.spec);
+  inputs.workload = {scenario.context_tokens, model.requests_per_replica};
+  return {};
+}
+
+/// The constants, read once for all scenarios that differ in numbers only.
+struct KeptVllm : Kept {
+  VllmProfile profile;
+  std::string version;
+};
+
+/// `known` = constants that need not be read again, or null.
+Result<VllmQuestion> question_of(const Resolved& resolved, const std::string& path,
+                                 const VllmProfile* known) {
+  auto model = server_model(resolved, kRules, path);
+  if (!model) return fail(std::move(model.error()));
+  VllmQuestion question;
+  if (known != nullptr) {
+    question.profile = *known;
+  } else {
+    auto profile = profile_of(resolved, model->device.capability, path);
+    if (!profile) return fail(std::move(profile.error()));
+    question.profile = *profile;
+  }
+  if (auto set = set_inputs(question, resolved, *model); !set)
+    return fail(below(path, std::move(set.error())));
+  const ServerLoad load = load_of(resolved.scenario, question.inputs, question.profile);
+  const auto weights = server_weights(resolved, *model, kRules, load, path);
+  if (!weights) return fail(weights.error());
+  question.inputs.stage_weights = (*weights)->stages;
+  question.inputs.weights_basis = (*weights)->basis;
+  question.notes = std::move(model->notes);
+  question.notes.insert(question.notes.end(), (*weights)->notes.begin(), (*weights)->notes.end());
+  return question;
+}
+
+}  // namespace
+
+Result<VllmQuestion> vllm_question(const Resolved& resolved, const std::string& path) {
+  return question_of(resolved, path, nullptr);
+}
+
+Result<EngineAnswer> estimate_with_vllm(const Resolved& resolved, const std::string& path) {
+  auto question = vllm_question(resolved, path);
+  if (!question) return fail(std::move(question.error()));
+  auto estimate = estimate_vllm(question->inputs, question->profile);
+  if (!estimate) return fail(below(path, std::move(estimate.error())));
+  explain_vllm(*estimate, question->inputs, question->profile);
+  EngineAnswer answer;
+  answer.notes = std::move(question->notes);
+  add_vllm_notes(answer.notes, resolved, *question, *estimate, path);
+  answer.facts = vllm_facts(*question, *estimate, resolved.scenario.data_ranks);
+  multiply(estimate->breakdown.answers, resolved.scenario.data_ranks);
+  answer.breakdown = std::move(estimate->breakdown);
+  return answer;
+}
+
+Result<Breakdown> vllm_breakdown(const Resolved& resolved, const std::string& path,
+                                 std::unique_ptr<Kept>& kept) {
+  const std::string& version = resolved.scenario.engine_version;
+  auto* known = static_cast<KeptVllm*>(kept.get());
+  if (known != nullptr && known->version != version) known = nullptr;
+  auto question = question_of(resolved, path, known == nullptr ? nullptr : &known->profile);
+  if (!question) return fail(std::move(question.error()));
+  if (known == nullptr) {
+    auto read = std::make_unique<KeptVllm>();
+    read->profile = question->profile;
+    read->version = version;
+    kept = std::move(read);
+  }
+  auto estimate = estimate_vllm(question->inputs, question->profile);
+  if (!estimate) return fail(below(path, std::move(estimate.error())));
+  return std::move(estimate->breakdown);
+}
+
+}  // namespace vramgauge::api
