@@ -7,6 +7,7 @@
 
 #include "import/command_line.h"
 #include "report/command_line.h"
+#include "units/index.h"
 
 namespace vramgauge {
 namespace {
@@ -75,7 +76,7 @@ class RandomScenario {
   bool chance(uint64_t of) { return below(of) == 0; }
 
   std::string pick(std::initializer_list<std::string_view> words) {
-    return std::string(words.begin()[below(words.size())]);
+    return std::string(words.begin()[index_of(below(words.size()))]);
   }
 
   /// As often small as large.
@@ -108,7 +109,7 @@ class RandomScenario {
       std::vector<std::string_view> words;
       for (std::string_view rest = field.list; !rest.empty();)
         words.push_back(take_part(rest, ','));
-      return std::string(words[below(words.size())]);
+      return std::string(words[index_of(below(words.size()))]);
     }
     return pick({"", "b6975", "0.11.0"});
   }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "api/tools.h"
 #include "command_line_cases.h"
 #include "report/command_line.h"
