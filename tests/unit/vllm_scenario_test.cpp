@@ -194,6 +194,19 @@ TEST(VllmScenario, DefaultsFollowTheCard) {
             "2048");
 }
 
+/// Qwen3-Next names no dtype for its states, so they have the model's: 32 x 128 x 128 x 2 B and a
+/// convolution's tail of (2 x 16 + 32) x 128 x 3 x 2 B are 1,097,728 B, for which a layer's block
+/// of 2 heads x 256 x 2 x 2 B per token is raised to 544 tokens. Qwen3.5 names fp32.
+TEST(VllmScenario, StatesHaveTheModelsOwnDtype) {
+  EXPECT_EQ(
+      fact(estimate(R"("model":"Qwen/Qwen3-Next-80B-A3B-Instruct","weight_format":"bf16")", ""),
+           "raised_block_tokens"),
+      "544");
+  EXPECT_EQ(fact(estimate(R"("model":"Qwen/Qwen3.6-35B-A3B","weight_format":"bf16")", ""),
+                 "raised_block_tokens"),
+            "1056");
+}
+
 /// Own scales for the cache, not the weights' width, make it 8 bits wide.
 TEST(VllmScenario, TheCheckpointsOwnCacheType) {
   const auto per_token = [](const json::Value& answer) {
