@@ -122,6 +122,11 @@ Result<void> set_cache_type(ServerModel& model, const Resolved& resolved,
                 {{"engine", rules.engine}, {"id", type.id}, {"choices", rules.cache_types}});
   }
   model.cache_type = type;
+  // Engines copy it for every layer; its texts are for people.
+  model.cache_type.aliases.clear();
+  for (std::string* text :
+       {&model.cache_type.name, &model.cache_type.source, &model.cache_type.notes})
+    *text = std::string();
   return {};
 }
 
