@@ -42,7 +42,7 @@ void add(CommandSource& source, std::string_view name, std::string_view value) {
 /// The word at the front, lower case; the rest stays.
 std::string take_word(std::string_view& text) {
   text = trimmed(text);
-  const std::string word = lower_case(text.substr(0, text.find_first_of(" \t")));
+  std::string word = lower_case(text.substr(0, text.find_first_of(" \t")));
   text.remove_prefix(word.size());
   return word;
 }

@@ -54,7 +54,8 @@ std::string yaml(const std::vector<std::pair<std::string, std::string>>& options
   for (const auto& [key, value] : options) {
     const auto point = key.find('.');
     if (point == std::string::npos) {
-      out += key + ": " + value + "\n";
+      out += key;
+      out += ": " + value + "\n";
       continue;
     }
     const std::string group = key.substr(0, point);
@@ -97,14 +98,14 @@ void ShellText::add(std::string_view name, std::string_view value) {
 std::string ShellText::command(std::string_view start) const {
   std::string out;
   for (const auto& [name, value] : environment_)
-    out += name + "=" + quoted(value) + " ";
+    out.append(name).append("=").append(quoted(value)).append(" ");
   return out + std::string(start) + arguments_;
 }
 
 std::vector<CommandText> ShellText::ollama_lines() const {
   std::string body = "FROM " + one_line(model_) + "\n";
   for (const auto& [name, value] : parameters_)
-    body += "PARAMETER " + name + " " + value + "\n";
+    body.append("PARAMETER ").append(name).append(" ").append(value).append("\n");
   return {{"ollama serve", command("ollama serve")},
           {"Modelfile", document("Modelfile", body)},
           {"ollama", "ollama create MODEL_NAME -f Modelfile"}};
@@ -125,7 +126,8 @@ std::string ShellText::script() const {
     } else if (name == "attn_implementation") {
       load += argument + python_text(value);
     } else if (name == "load_in_4bit" || name == "load_in_8bit") {
-      load += ", quantization_config=BitsAndBytesConfig(" + name + "=" + value + ")";
+      load.append(", quantization_config=BitsAndBytesConfig(").append(name).append("=");
+      load.append(value).append(")");
     } else {
       load += argument + value;
     }
