@@ -143,6 +143,9 @@ cpSync(kSiteDir, folder, { recursive: true });
 writeFileSync(join(folder, "acme.json"), JSON.stringify(catalogue));
 after(() => rmSync(folder, { recursive: true }));
 
+/** What the browser says of the one request that finds no network. */
+const kGone = /acme\.json|ERR_CONNECTION_REFUSED/;
+
 /** The site with a line of its page changed, as somebody who hosts it would. */
 async function on_own_site(address, options, use) {
   const html = readFileSync(join(kSiteDir, "index.html"), "utf8");
@@ -151,7 +154,9 @@ async function on_own_site(address, options, use) {
   writeFileSync(join(folder, "index.html"), html.replace(empty, empty.replace('""', `"${address}"`)));
   const server = await serve({ root: folder, base: "/team/" });
   try {
-    await open(open_in, { address: server.address, ...options }, use);
+    await open(open_in, { allow: kGone, address: server.address, ...options }, (page) =>
+      use(page, server),
+    );
   } finally {
     await server.stop();
   }
@@ -162,6 +167,22 @@ test("the page's configuration names a catalogue, and links may name what is in 
   await on_own_site("acme.json", { hash }, async (page) => {
     assert.equal((await table_bytes(page)).kv_cache, kTinyCacheBytes);
     assert.equal(await finding(page, "model").innerText(), "");
+  });
+});
+
+test("without a network the catalogue that was read last is used", async () => {
+  const hash = "#v=1&model=acme/tiny&context_tokens=1024&num_requests=1";
+  await on_own_site("acme.json", { hash, serviceWorkers: "allow" }, async (page, server) => {
+    await page.evaluate(async () => {
+      const { active } = await navigator.serviceWorker.ready;
+      if (active.state !== "activated")
+        await new Promise((done) => active.addEventListener("statechange", done, { once: true }));
+    });
+    await server.stop();
+    await page.reload();
+    await answered(page);
+    assert.equal((await table_bytes(page)).kv_cache, kTinyCacheBytes);
+    assert.equal(await page.locator("[data-notice=catalogue]").count(), 0);
   });
 });
 

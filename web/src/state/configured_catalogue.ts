@@ -4,6 +4,8 @@ import type { Store } from "./store";
 const kAddress = 'meta[name="vramgauge-catalogue"]';
 const kHeld = 'script[type="application/json"]#vramgauge-catalogue';
 
+const kKept = "vramgauge-catalogue";
+
 /** Where the page's configuration has a catalogue; null where it has none. */
 export function configured_catalogue(): (() => Promise<string>) | null {
   const held = document.querySelector(kHeld)?.textContent;
@@ -23,8 +25,16 @@ export async function add_configured(store: Store, read: () => Promise<string>):
   }
 }
 
+/** The newest one; without a network the one that was read last. */
 async function fetch_text(url: URL): Promise<string> {
-  const response = await fetch(url);
+  // Absent where the connection is not secure.
+  const kept = await globalThis.caches?.open(kKept);
+  const response = await fetch(url).catch(async (failure: unknown) => {
+    const copy = await kept?.match(url);
+    if (!copy) throw failure;
+    return copy;
+  });
   if (!response.ok) throw new Error(`${response.status} ${url.href}`);
+  await kept?.put(url, response.clone());
   return response.text();
 }

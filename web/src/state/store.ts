@@ -196,6 +196,8 @@ export class Store extends EventTarget {
   renew_catalogue(): void {
     this.#describe();
     this.#lists.clear();
+    // A new object: whoever follows the scenario asks again.
+    this.given = { ...this.given };
     this.#compute();
   }
 

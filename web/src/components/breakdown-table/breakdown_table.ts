@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Amount, DeviceBreakdown, Term } from "../../core/types";
 import { device_name, t, t_core } from "../../i18n/i18n";
 import { base_styles, button_styles, swatch_styles } from "../../styles/shared";
+import { device_label } from "../device-bar/device_label";
 import { StoreElement } from "../store_element";
 import "../arithmetic/arithmetic";
 import { table_styles } from "./table_styles";
@@ -21,10 +22,12 @@ export class BreakdownTable extends StoreElement {
     const { estimate } = this.store;
     const stale = this.store.stale || this.store.loading;
     const device = estimate?.devices[estimate.verdict.worst_device];
-    if (!device) return nothing;
+    if (!estimate || !device) return nothing;
+    const { place } = device_label(estimate, estimate.verdict.worst_device);
     return html`<table ?data-stale=${stale}>
       <caption>
         ${device.count > 1 ? t("table.caption") : t("table.caption_of", { device: device_name(device.name) })}
+        ${place ? html`<span class="place">· ${place}</span>` : nothing}
         ${stale ? html`<span class="old">· ${t("table.stale")}</span>` : nothing}
       </caption>
       <thead>

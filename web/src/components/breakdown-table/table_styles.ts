@@ -18,6 +18,10 @@ export const table_styles = css`
     font-weight: 600;
     text-align: start;
   }
+  .place {
+    color: var(--ink-2);
+    font-weight: 400;
+  }
   th,
   td {
     padding: 0 8px;

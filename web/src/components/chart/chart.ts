@@ -9,6 +9,7 @@ import { StoreElement } from "../store_element";
 const kPngScale = 2;
 /** Frames are drawn for at most this width; a wider place shows them as wide. */
 const kMinWidth = 260;
+const kAhead = "200px";
 
 export interface Drawn {
   drawing: SVGSVGElement;
@@ -72,6 +73,15 @@ export abstract class Chart extends StoreElement {
   #frame = 0;
   #width = 0;
   #drawing: SVGSVGElement | null = null;
+  /** What is out of view is drawn when it comes into view. */
+  #is_near = false;
+  readonly #near = new IntersectionObserver(
+    (entries) => {
+      this.#is_near = entries.at(-1)?.isIntersecting ?? true;
+      this.#draw_soon();
+    },
+    { rootMargin: kAhead },
+  );
   readonly #resize = new ResizeObserver(([entry]) => {
     const width = Math.max(kMinWidth, Math.floor(entry?.contentRect.width ?? 0));
     if (width === this.#width) return;
@@ -99,11 +109,13 @@ export abstract class Chart extends StoreElement {
   protected override firstUpdated(): void {
     const place = this.renderRoot.querySelector(".place");
     if (place) this.#resize.observe(place);
+    this.#near.observe(this);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#resize.disconnect();
+    this.#near.disconnect();
     cancelAnimationFrame(this.#frame);
   }
 
@@ -140,7 +152,7 @@ export abstract class Chart extends StoreElement {
 
   #draw_soon(): void {
     cancelAnimationFrame(this.#frame);
-    if (this.#width > 0) this.#frame = requestAnimationFrame(() => this.#draw());
+    if (this.#width > 0 && this.#is_near) this.#frame = requestAnimationFrame(() => this.#draw());
   }
 
   #draw(): void {

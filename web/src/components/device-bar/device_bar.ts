@@ -1,10 +1,11 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
-import type { DeviceBreakdown, Estimate, Term } from "../../core/types";
+import type { DeviceBreakdown, Term } from "../../core/types";
 import { axis_ticks, type Formatter } from "../../format/format";
-import { device_name, t, t_core } from "../../i18n/i18n";
+import { t, t_core } from "../../i18n/i18n";
 import { base_styles, swatch_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 import { bar_styles } from "./bar_styles";
+import { device_label, type DeviceLabel } from "./device_label";
 
 const kBarTop = 6;
 const kBarHeight = 30;
@@ -180,22 +181,6 @@ class Scale {
   at(bytes: number): string {
     return `${(100 * this.fraction(bytes)).toFixed(3)}%`;
   }
-}
-
-interface DeviceLabel {
-  name: string;
-  /** Which of several it is, and whether it is the one that decides. */
-  place: string;
-}
-
-/** Devices that are alike are one row (×8); where there are several rows, their ranks are named. */
-function device_label({ devices, verdict }: Estimate, index: number): DeviceLabel {
-  const { name, count, first_rank, last_rank } = devices[index]!;
-  const title = count > 1 ? `${device_name(name)} ×${count}` : device_name(name);
-  if (devices.length === 1) return { name: title, place: "" };
-  const ranks = t("bar.ranks", { count, first: first_rank, last: last_rank });
-  const parts = [name === "host" ? "" : ranks, index === verdict.worst_device ? t("bar.worst") : ""];
-  return { name: title, place: parts.filter((part) => part !== "").join(", ") };
 }
 
 /** Host memory is given only where somebody told it. */
