@@ -22,8 +22,10 @@ constexpr const char* kLlama =
 constexpr const char* kHybrid = R"("model":"Qwen/Qwen3.5-9B","weight_format":"bf16")";
 
 json::Value estimate(const std::string& model, const std::string& fields) {
-  const std::string request = "{\"scenario\":{\"engine\":\"vllm\",\"context_tokens\":8192," +
-                              model + (fields.empty() ? "" : ",") + fields + "}}";
+  const bool has_context = fields.find("context_tokens") != std::string::npos;
+  const std::string request = "{\"scenario\":{\"engine\":\"vllm\"," +
+                              std::string(has_context ? "" : "\"context_tokens\":8192,") + model +
+                              (fields.empty() ? "" : ",") + fields + "}}";
   auto answer = json::parse(session().call("estimate", request));
   return answer ? std::move(*answer) : json::Value::null();
 }
@@ -185,6 +187,46 @@ TEST(VllmScenario, KnownSurprises) {
       names(estimate(R"("model":"nvidia/NVIDIA-Nemotron-Nano-9B-v2","weight_format":"bf16")",
                      R"("engine_version":"0.10.1")"),
             "warnings", "vllm.states_profiled"));
+}
+
+/// The lines of the cache's arithmetic: label and numbers.
+std::string cache_lines(const json::Value& answer) {
+  const json::Value& device = answer.find("result")->find("devices")->as_array()->front();
+  for (const json::Value& term : *device.find("terms")->as_array()) {
+    if (*term.find("id")->as_string() == "kv_cache") return json::write(*term.find("lines"));
+  }
+  return {};
+}
+
+/// A window costs its step as well, so at 128 tokens (22) it has 9 blocks of 16 where full
+/// attention has 8.
+TEST(VllmScenario, WindowsCostMoreThanTheySaveAtShortLengths) {
+  const json::Value answer = estimate(R"("model":"google/gemma-3-27b-it","weight_format":"bf16")",
+                                      R"("context_tokens":128,"num_requests":1)");
+  const std::string lines = cache_lines(answer);
+  const auto windowed = lines.find("windowed_caches");
+  ASSERT_NE(windowed, std::string::npos) << lines;
+  EXPECT_NE(lines.find(" \xC3\x97 9 \xC3\x97 ", windowed), std::string::npos) << lines;
+  EXPECT_NE(lines.find(" \xC3\x97 8 \xC3\x97 "), std::string::npos) << lines;
+}
+
+/// Of a hybrid each request holds states whatever its length (19), so that many short requests
+/// need more than one long one of as many tokens.
+TEST(VllmScenario, StatesCostEachRequest) {
+  const auto cache = [](const json::Value& answer, const char* key) {
+    return answer.find("result")->find("cache")->find(key)->as_u64().value_or(0);
+  };
+  const json::Value one = estimate(kHybrid, R"("context_tokens":32768,"num_requests":1)");
+  const json::Value many = estimate(kHybrid, R"("context_tokens":1024,"num_requests":32)");
+  EXPECT_GT(cache(one, "fixed_bytes_per_request"), 0U);
+  EXPECT_GT(cache(many, "total_bytes"), 2 * cache(one, "total_bytes"));
+}
+
+/// 48 layers of 4 heads of 128 are 49,152 B per token at 8 bits (34).
+TEST(VllmScenario, TheNeedFollowsTheCacheType) {
+  const json::Value answer = estimate(R"("model":"Qwen/Qwen3-30B-A3B","weight_format":"bf16")",
+                                      R"("cache_type_k":"fp8","max_model_len":221184)");
+  EXPECT_EQ(fact(answer, "one_request_needs"), std::to_string(49'152ULL * 221'184));
 }
 
 /// The default budget follows the card (58): A100 2,048 tokens, H100 8,192.
