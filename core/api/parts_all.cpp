@@ -16,9 +16,9 @@ const Parts& all_parts() {
       {kGeneric, estimate_with_generic, generic_breakdown},
       {kLlamaCpp, estimate_with_llama_cpp, llama_cpp_breakdown},
       {kVllm, estimate_with_vllm, vllm_breakdown},
-      {kSglang, estimate_with_sglang},
-      {kTensorRtLlm, estimate_with_tensorrt_llm},
-      {kTransformers, estimate_with_transformers},
+      {kSglang, estimate_with_sglang, sglang_breakdown},
+      {kTensorRtLlm, estimate_with_tensorrt_llm, tensorrt_llm_breakdown},
+      {kTransformers, estimate_with_transformers, transformers_breakdown},
   };
   static const Parts kParts = {&all_importers(), kEngines, std::size(kEngines), fit,
                                call_tool,        check_log};

@@ -11,9 +11,9 @@ const Parts& server_parts() {
   static constexpr EngineFace kEngines[] = {
       {kGeneric, estimate_with_generic, generic_breakdown},
       {kVllm, estimate_with_vllm, vllm_breakdown},
-      {kSglang, estimate_with_sglang},
-      {kTensorRtLlm, estimate_with_tensorrt_llm},
-      {kTransformers, estimate_with_transformers},
+      {kSglang, estimate_with_sglang, sglang_breakdown},
+      {kTensorRtLlm, estimate_with_tensorrt_llm, tensorrt_llm_breakdown},
+      {kTransformers, estimate_with_transformers, transformers_breakdown},
   };
   static constexpr Parts kParts = {nullptr, kEngines, std::size(kEngines), nullptr};
   return kParts;

@@ -121,14 +121,19 @@ std::vector<EngineFact> facts_of(const SglangEstimate& estimate, uint64_t replic
   if (estimate.pools.window_tokens != 0)
     facts.number("window_tokens", estimate.pools.window_tokens, "tokens");
   if (estimate.pools.states != 0) facts.number("states", estimate.pools.states, "none");
-  facts.number("admitted_requests", estimate.breakdown.answers.max_requests.value_or(0) * replicas,
-               "requests");
+  if (const auto& requests = estimate.breakdown.answers.max_requests)
+    facts.number("admitted_requests", *requests * replicas, "requests");
   return std::move(facts.list);
 }
 
-}  // namespace
+/// A scenario in the engine's own terms.
+struct Question {
+  SglangProfile profile;
+  ServerModel model;
+  SglangInputs inputs;
+};
 
-Result<EngineAnswer> estimate_with_sglang(const Resolved& resolved, const std::string& path) {
+Result<Question> question_of(const Resolved& resolved, const std::string& path) {
   const auto release = release_of(resolved.scenario, path);
   if (!release) return fail(release.error());
   const auto profile = sglang_profile(*resolved.engine, *release);
@@ -137,24 +142,42 @@ Result<EngineAnswer> estimate_with_sglang(const Resolved& resolved, const std::s
   if (!model) return fail(std::move(model.error()));
   auto inputs = inputs_of(resolved, *model, path);
   if (!inputs) return fail(std::move(inputs.error()));
-  auto estimate = estimate_sglang(*inputs, *profile);
+  return Question{*profile, std::move(*model), std::move(*inputs)};
+}
+
+}  // namespace
+
+Result<EngineAnswer> estimate_with_sglang(const Resolved& resolved, const std::string& path) {
+  auto question = question_of(resolved, path);
+  if (!question) return fail(std::move(question.error()));
+  auto& [profile, model, inputs] = *question;
+  auto estimate = estimate_sglang(inputs, profile);
   if (!estimate) return fail(below(path, std::move(estimate.error())));
-  explain_sglang(*estimate, *inputs, *profile);
-  const auto weights = server_weights(resolved, as_loaded(*model, inputs->attention_replicas),
-                                      kRules, ServerLoad(), path);
+  explain_sglang(*estimate, inputs, profile);
+  const auto weights = server_weights(resolved, as_loaded(model, inputs.attention_replicas), kRules,
+                                      ServerLoad(), path);
   if (!weights) return fail(weights.error());
   explain_weights(estimate->breakdown, **weights);
   EngineAnswer answer;
-  answer.notes = std::move(model->notes);
+  answer.notes = std::move(model.notes);
   answer.notes.insert(answer.notes.end(), (*weights)->notes.begin(), (*weights)->notes.end());
-  note_kernels(answer.notes, resolved, *model, path);
-  note_reserve(answer.notes, *inputs, *estimate, path);
+  note_kernels(answer.notes, resolved, model, path);
+  note_reserve(answer.notes, inputs, *estimate, path);
   note_short_pool(answer.notes, kRules.engine, estimate->pools.full_tokens,
                   resolved.scenario.context_tokens, path);
   answer.facts = facts_of(*estimate, resolved.scenario.data_ranks);
   multiply(estimate->breakdown.answers, resolved.scenario.data_ranks);
   answer.breakdown = std::move(estimate->breakdown);
   return answer;
+}
+
+Result<Breakdown> sglang_breakdown(const Resolved& resolved, const std::string& path,
+                                   std::unique_ptr<Kept>& /*kept*/) {
+  const auto question = question_of(resolved, path);
+  if (!question) return fail(question.error());
+  auto estimate = estimate_sglang(question->inputs, question->profile);
+  if (!estimate) return fail(below(path, std::move(estimate.error())));
+  return std::move(estimate->breakdown);
 }
 
 }  // namespace vramgauge::api

@@ -1,5 +1,6 @@
 #include "api/tensorrt_llm.h"
 
+#include <memory>
 #include <utility>
 
 #include "api/staged.h"
@@ -16,10 +17,10 @@ constexpr ServerRules kRules = {
     false};
 
 /// The model with its draft layers among the others: they have blocks of the same pool.
-std::optional<ModelSpec> with_drafts(const ServerModel& model) {
-  if (!model.loads_drafts || model.spec->mtp_layers.empty()) return std::nullopt;
-  ModelSpec spec = *model.spec;
-  spec.layers.insert(spec.layers.end(), spec.mtp_layers.begin(), spec.mtp_layers.end());
+std::unique_ptr<ModelSpec> with_drafts(const ServerModel& model) {
+  if (!model.loads_drafts || model.spec->mtp_layers.empty()) return nullptr;
+  auto spec = std::make_unique<ModelSpec>(*model.spec);
+  spec->layers.insert(spec->layers.end(), spec->mtp_layers.begin(), spec->mtp_layers.end());
   return spec;
 }
 
@@ -30,16 +31,25 @@ std::vector<EngineFact> facts_of(const TrtllmEstimate& estimate, uint64_t replic
       .number("max_num_tokens", estimate.max_num_tokens, "tokens")
       .number("tokens_per_block", estimate.tokens_per_block, "tokens")
       .number("free_after_load", free > 0 ? static_cast<uint64_t>(free) : 0, "bytes")
-      .number("pool", estimate.pool.count(), "bytes")
-      .number("full_tokens", estimate.pool_tokens, "tokens")
-      .number("admitted_requests", estimate.breakdown.answers.max_requests.value_or(0) * replicas,
-              "requests");
+      .number("pool", estimate.pool.count(), "bytes");
+  const Answers& answers = estimate.breakdown.answers;
+  if (answers.max_cached_tokens) facts.number("full_tokens", *answers.max_cached_tokens, "tokens");
+  if (answers.max_requests)
+    facts.number("admitted_requests", *answers.max_requests * replicas, "requests");
   return std::move(facts.list);
 }
 
-}  // namespace
+/// A scenario in the engine's own terms.
+struct Question {
+  TrtllmProfile profile;
+  ServerModel model;
+  TrtllmInputs inputs;
+  /// The model that the inputs point to, where drafts were added to it.
+  std::unique_ptr<ModelSpec> drafted;
+  const ServerWeights* weights = nullptr;
+};
 
-Result<EngineAnswer> estimate_with_tensorrt_llm(const Resolved& resolved, const std::string& path) {
+Result<Question> question_of(const Resolved& resolved, const std::string& path) {
   const Scenario& scenario = resolved.scenario;
   const auto release = release_of(scenario, path);
   if (!release) return fail(release.error());
@@ -47,35 +57,55 @@ Result<EngineAnswer> estimate_with_tensorrt_llm(const Resolved& resolved, const 
   if (!profile) return fail(profile.error());
   auto model = server_model(resolved, kRules, path);
   if (!model) return fail(std::move(model.error()));
-  TrtllmInputs inputs;
+  Question question{*profile, std::move(*model), {}, nullptr, nullptr};
+  TrtllmInputs& inputs = question.inputs;
   // Replicas share nothing.
-  ServerModel loaded = *model;
+  ServerModel loaded = question.model;
   loaded.plan.data_ranks = 1;
   const auto weights = set_stages(inputs, resolved, loaded, kRules, path);
   if (!weights) return fail(weights.error());
-  inputs.plan = model->plan;
-  const std::optional<ModelSpec> drafted = with_drafts(*model);
-  if (drafted) inputs.spec = &*drafted;
+  question.weights = *weights;
+  inputs.plan = question.model.plan;
+  question.drafted = with_drafts(question.model);
+  if (question.drafted != nullptr) inputs.spec = question.drafted.get();
   if (!scenario.memory_frac.is_zero()) inputs.free_gpu_memory_fraction = scenario.memory_frac;
   inputs.tokens_per_block = scenario.block_tokens;
   inputs.max_num_tokens = scenario.max_num_batched_tokens;
   inputs.max_batch_size = scenario.max_num_seqs;
-  auto estimate = estimate_trtllm(inputs, *profile);
+  return question;
+}
+
+}  // namespace
+
+Result<EngineAnswer> estimate_with_tensorrt_llm(const Resolved& resolved, const std::string& path) {
+  auto question = question_of(resolved, path);
+  if (!question) return fail(std::move(question.error()));
+  auto estimate = estimate_trtllm(question->inputs, question->profile);
   if (!estimate) return fail(below(path, std::move(estimate.error())));
-  explain_trtllm(*estimate, inputs, *profile);
+  explain_trtllm(*estimate, question->inputs, question->profile);
+  const ServerWeights& weights = *question->weights;
   for (uint64_t stage = 0; stage < estimate->breakdown.devices.size(); ++stage) {
     estimate->breakdown.devices[index_of(stage)].terms.front().lines =
-        loaded_weight_lines((*weights)->stages[index_of(stage)]);
+        loaded_weight_lines(weights.stages[index_of(stage)]);
   }
   EngineAnswer answer;
-  answer.notes = std::move(model->notes);
-  answer.notes.insert(answer.notes.end(), (*weights)->notes.begin(), (*weights)->notes.end());
-  note_short_pool(answer.notes, kRules.engine, estimate->pool_tokens, scenario.context_tokens,
-                  path);
-  answer.facts = facts_of(*estimate, scenario.data_ranks);
-  multiply(estimate->breakdown.answers, scenario.data_ranks);
+  answer.notes = std::move(question->model.notes);
+  answer.notes.insert(answer.notes.end(), weights.notes.begin(), weights.notes.end());
+  note_short_pool(answer.notes, kRules.engine, estimate->pool_tokens,
+                  resolved.scenario.context_tokens, path);
+  answer.facts = facts_of(*estimate, resolved.scenario.data_ranks);
+  multiply(estimate->breakdown.answers, resolved.scenario.data_ranks);
   answer.breakdown = std::move(estimate->breakdown);
   return answer;
+}
+
+Result<Breakdown> tensorrt_llm_breakdown(const Resolved& resolved, const std::string& path,
+                                         std::unique_ptr<Kept>& /*kept*/) {
+  const auto question = question_of(resolved, path);
+  if (!question) return fail(question.error());
+  auto estimate = estimate_trtllm(question->inputs, question->profile);
+  if (!estimate) return fail(below(path, std::move(estimate.error())));
+  return std::move(estimate->breakdown);
 }
 
 }  // namespace vramgauge::api

@@ -118,23 +118,34 @@ void explain_weights(Breakdown& breakdown, const Resolved& resolved) {
   }
 }
 
-}  // namespace
+/// A scenario in the engine's own terms.
+struct Question {
+  TransformersInputs inputs;
+  TransformersProfile profile;
+};
 
-Result<EngineAnswer> estimate_with_transformers(const Resolved& resolved, const std::string& path) {
-  const auto located = [&path](Diagnostics errors) { return fail(below(path, std::move(errors))); };
-  if (auto checked_scenario = check(resolved); !checked_scenario)
-    return located(std::move(checked_scenario.error()));
+Result<Question> question_of(const Resolved& resolved, const std::string& path) {
+  if (auto is_known = check(resolved); !is_known) return fail(below(path, is_known.error()));
   const auto release = release_of(resolved.scenario, path);
   if (!release) return fail(release.error());
   auto profile = transformers_profile(*resolved.engine, *release);
-  if (!profile) return located(std::move(profile.error()));
+  if (!profile) return fail(std::move(profile.error()));
   auto inputs = inputs_of(resolved);
-  if (!inputs) return located(std::move(inputs.error()));
-  auto estimate = estimate_transformers(*inputs, *profile);
-  if (!estimate) return located(std::move(estimate.error()));
-  explain_transformers(*estimate, *inputs, *profile);
+  if (!inputs) return fail(below(path, std::move(inputs.error())));
+  return Question{std::move(*inputs), *profile};
+}
+
+}  // namespace
+
+Result<EngineAnswer> estimate_with_transformers(const Resolved& resolved, const std::string& path) {
+  const auto question = question_of(resolved, path);
+  if (!question) return fail(question.error());
+  const auto& [inputs, profile] = *question;
+  auto estimate = estimate_transformers(inputs, profile);
+  if (!estimate) return fail(below(path, std::move(estimate.error())));
+  explain_transformers(*estimate, inputs, profile);
   explain_weights(estimate->breakdown, resolved);
-  estimate->breakdown.answers = transformers_answers(*inputs, *profile);
+  estimate->breakdown.answers = transformers_answers(inputs, profile, estimate->caches);
   EngineAnswer answer;
   Facts facts;
   facts.number("prompt_peak", estimate->prefill.bytes(true).value_or(0), "bytes")
@@ -148,6 +159,15 @@ Result<EngineAnswer> estimate_with_transformers(const Resolved& resolved, const 
                             std::nullopt});
   }
   return answer;
+}
+
+Result<Breakdown> transformers_breakdown(const Resolved& resolved, const std::string& path,
+                                         std::unique_ptr<Kept>& /*kept*/) {
+  const auto question = question_of(resolved, path);
+  if (!question) return fail(question.error());
+  auto estimate = estimate_transformers(question->inputs, question->profile);
+  if (!estimate) return fail(below(path, std::move(estimate.error())));
+  return std::move(estimate->breakdown);
 }
 
 }  // namespace vramgauge::api

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "engine/search.h"
 #include "units/index.h"
 
 namespace vramgauge {
@@ -15,6 +17,8 @@ constexpr uint64_t kFewestChunkTokens = 2048;
 /// States that prefix caching keeps per running request.
 constexpr uint64_t kStatesPerRequest = 3;
 constexpr uint64_t kManyRanks = 4;
+constexpr uint64_t kMostRequests = 1'000'000;
+constexpr uint64_t kLongestContext = 1'000'000'000;
 /// Sequences past which a graph of replicated attention takes more.
 constexpr uint64_t kLargeGraph = 300;
 
@@ -108,6 +112,8 @@ class Estimator {
     if (!sums) return fail(std::move(sums.error()));
     out_.caches.push_back(*sums);
     windows_ = std::max(windows_, sums->largest_window_tokens);
+    has_full_ = has_full_ || sums->full_bytes.value_or(0) > 0;
+    has_states_ = has_states_ || sums->state_bytes.value_or(0) > 0;
     out_.counts = counts();
     const auto loaded = loaded_weights(inputs_, stage);
     BandedBytes outside = CheckedU64(kGiB) * profile_.context_gib;
@@ -198,15 +204,25 @@ class Estimator {
     return inputs_.max_running_requests == 0 ? UINT64_MAX : inputs_.max_running_requests;
   }
 
-  bool serves(const SglangPools& pools) const {
-    const CheckedU64 requests = inputs_.num_requests;
-    const auto holds = [&requests](uint64_t pool, uint64_t tokens) {
-      return (requests * tokens).value_or(UINT64_MAX) <= pool;
+  bool serves(const SglangPools& pools, uint64_t requests, uint64_t context_tokens) const {
+    const uint64_t in_window = std::min(context_tokens, windows_ + out_.chunked_prefill_size);
+    const auto holds = [requests](uint64_t pool, uint64_t tokens) {
+      return (CheckedU64(requests) * tokens).value_or(UINT64_MAX) <= pool;
     };
-    return holds(pools.full_tokens, inputs_.context_tokens) &&
-           (windows_ == 0 || holds(pools.window_tokens, out_.counts.window_tokens)) &&
-           (pools.states == 0 || inputs_.num_requests <= pools.max_requests) &&
-           inputs_.num_requests <= most_running();
+    return (!has_full_ || holds(pools.full_tokens, context_tokens)) &&
+           (windows_ == 0 || holds(pools.window_tokens, in_window)) &&
+           (!has_states_ || requests <= pools.max_requests) && requests <= most_running();
+  }
+
+  bool serves(const SglangPools& pools) const {
+    return serves(pools, inputs_.num_requests, inputs_.context_tokens);
+  }
+
+  /// The most of something that the pools serve; nothing when it has no limit.
+  template <typename Question>
+  static std::optional<uint64_t> most(uint64_t limit, const Question& question) {
+    const uint64_t found = largest_that_holds(limit, question);
+    return found == limit ? std::nullopt : std::optional<uint64_t>(found);
   }
 
   Result<void> finish() {
@@ -218,14 +234,15 @@ class Estimator {
     out_.breakdown.verdict.state = serves(out_.pools_least) ? VerdictState::fits
                                    : serves(out_.pools)     ? VerdictState::tight
                                                             : VerdictState::does_not_fit;
-    out_.starts = out_.pools.full_tokens > 0;
+    out_.starts = out_.pools.full_tokens > 0 || (!has_full_ && out_.pools.states > 0);
     Answers& answers = out_.breakdown.answers;
-    answers.max_cached_tokens = out_.pools.full_tokens;
-    answers.max_context_tokens =
-        out_.pools.full_tokens / std::max<uint64_t>(inputs_.num_requests, 1);
-    uint64_t requests = out_.pools.full_tokens / std::max<uint64_t>(inputs_.context_tokens, 1);
-    if (out_.pools.states != 0) requests = std::min(requests, out_.pools.max_requests);
-    answers.max_requests = std::min(requests, most_running());
+    if (has_full_ || windows_ != 0) answers.max_cached_tokens = out_.pools.full_tokens;
+    answers.max_context_tokens = most(kLongestContext, [this](uint64_t tokens) {
+      return serves(out_.pools, inputs_.num_requests, tokens);
+    });
+    answers.max_requests = most(kMostRequests, [this](uint64_t requests) {
+      return serves(out_.pools, requests, inputs_.context_tokens);
+    });
     return {};
   }
 
@@ -233,6 +250,8 @@ class Estimator {
   const SglangProfile& profile_;
   Decimal ratio_;
   uint64_t windows_ = 0;
+  bool has_full_ = false;
+  bool has_states_ = false;
   SglangEstimate out_;
 };
 

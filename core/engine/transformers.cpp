@@ -60,6 +60,29 @@ Result<ModelSpec> expanded(const ModelSpec& spec) {
   return out;
 }
 
+/// Channels of a mixer that is not attention.
+uint64_t channels_of(const Mixer& mixer) {
+  if (const auto* mamba = std::get_if<Mamba1>(&mixer)) return mamba->d_inner;
+  if (const auto* mamba2 = std::get_if<Mamba2>(&mixer)) return mamba2->num_heads * mamba2->head_dim;
+  if (const auto* delta = std::get_if<GatedDelta>(&mixer))
+    return delta->num_v_heads * delta->v_head_dim;
+  if (const auto* linear = std::get_if<LinearAttention>(&mixer))
+    return linear->num_heads * linear->head_dim;
+  if (const auto* convolution = std::get_if<ShortConv>(&mixer)) return convolution->dim;
+  if (const auto* rwkv = std::get_if<Rwkv>(&mixer)) return rwkv->hidden_size;
+  const auto* lru = std::get_if<GatedLru>(&mixer);
+  return lru == nullptr ? 0 : lru->width;
+}
+
+/// Bytes per token of such a mixer: two streams, what enters it twice as wide, and what the
+/// convolution and the recurrence make of it.
+CheckedU64 recurrent_bytes(const Mixer& mixer, const TransformersInputs& inputs) {
+  const uint64_t channels = channels_of(mixer);
+  if (channels == 0) return {};
+  return (CheckedU64(inputs.spec->hidden_size) * uint64_t{2} + CheckedU64(channels) * uint64_t{4}) *
+         inputs.dtype_bytes;
+}
+
 /// Bytes per token of a feed-forward's widest moment, residual and normed states included.
 CheckedU64 feed_forward_bytes(const Ffn& ffn, const TransformersInputs& inputs,
                               const TransformersProfile& profile) {
@@ -94,21 +117,26 @@ CheckedU64 feed_forward_bytes(const Ffn& ffn, const TransformersInputs& inputs,
 /// One estimate under way.
 class Estimator {
  public:
-  Estimator(const TransformersInputs& inputs, const TransformersProfile& profile)
+  /// `caches` = those of the stages where they are known, or null.
+  Estimator(const TransformersInputs& inputs, const TransformersProfile& profile,
+            const std::vector<CacheSums>* caches = nullptr)
       : inputs_(inputs), profile_(profile) {
+    if (caches != nullptr) out_.caches = *caches;
     prompt_ =
         std::clamp<uint64_t>(inputs.prompt_tokens, 1, std::max<uint64_t>(inputs.context_tokens, 1));
     for (const Layer& layer : inputs.spec->layers) {
       widest_ffn_ = max(widest_ffn_, feed_forward_bytes(layer.ffn, inputs, profile));
-      for (const Mixer& mixer : layer.mixers)
+      for (const Mixer& mixer : layer.mixers) {
         widest_ = wider(widest_, heads_of(mixer));
+        widest_ffn_ = max(widest_ffn_, recurrent_bytes(mixer, inputs));
+      }
     }
   }
 
   Result<TransformersEstimate> estimate() {
     out_.prefill = prefill_peak();
     out_.decode = decode_peak();
-    for (uint64_t stage = 0; stage < inputs_.plan.pipeline_stages; ++stage) {
+    for (uint64_t stage = out_.caches.size(); stage < inputs_.plan.pipeline_stages; ++stage) {
       auto sums = cache_sums(*inputs_.spec, inputs_.plan, stage, 1, inputs_.cache_type,
                              inputs_.state_precision);
       if (!sums) return fail(std::move(sums.error()));
@@ -282,8 +310,9 @@ class Estimator {
   TransformersEstimate out_;
 };
 
-bool holds(const TransformersInputs& inputs, const TransformersProfile& profile) {
-  const auto estimate = Estimator(inputs, profile).estimate();
+bool holds(const TransformersInputs& inputs, const TransformersProfile& profile,
+           const std::vector<CacheSums>& caches) {
+  const auto estimate = Estimator(inputs, profile, &caches).estimate();
   return estimate && estimate->breakdown.verdict.state != VerdictState::does_not_fit;
 }
 
@@ -318,7 +347,8 @@ Result<TransformersEstimate> estimate_transformers(const TransformersInputs& inp
   return Estimator(with_heads, profile).estimate();
 }
 
-Answers transformers_answers(const TransformersInputs& inputs, const TransformersProfile& profile) {
+Answers transformers_answers(const TransformersInputs& inputs, const TransformersProfile& profile,
+                             const std::vector<CacheSums>& caches) {
   TransformersInputs asked = inputs;
   std::optional<ModelSpec> spec;
   if (has_latents(*inputs.spec)) {
@@ -330,14 +360,14 @@ Answers transformers_answers(const TransformersInputs& inputs, const Transformer
   Answers answers;
   answers.max_requests = largest_that_holds(kMostRequests, [&](uint64_t requests) {
     asked.num_requests = requests;
-    return holds(asked, profile);
+    return holds(asked, profile, caches);
   });
   asked.num_requests = inputs.num_requests;
   const bool is_all_prompt = inputs.prompt_tokens >= inputs.context_tokens;
   answers.max_context_tokens = largest_that_holds(kLongestContext, [&](uint64_t tokens) {
     asked.context_tokens = tokens;
     if (is_all_prompt) asked.prompt_tokens = tokens;
-    return holds(asked, profile);
+    return holds(asked, profile, caches);
   });
   answers.max_cached_tokens = (CheckedU64(*answers.max_context_tokens) * inputs.num_requests).get();
   return answers;

@@ -74,7 +74,9 @@ struct TransformersEstimate {
 Result<TransformersEstimate> estimate_transformers(const TransformersInputs& inputs,
                                                    const TransformersProfile& profile);
 
-/// The most requests, and the longest context, that fit. Some dozen estimates.
-Answers transformers_answers(const TransformersInputs& inputs, const TransformersProfile& profile);
+/// The most requests, and the longest context, that fit; `caches` are those of an estimate of the
+/// same model. Some dozen estimates.
+Answers transformers_answers(const TransformersInputs& inputs, const TransformersProfile& profile,
+                             const std::vector<CacheSums>& caches);
 
 }  // namespace vramgauge

@@ -74,9 +74,11 @@ class Estimator {
     const int64_t free = left(loaded->bytes, peak->bytes, runtime->bytes);
     const int64_t least = left(loaded->high, peak->high, runtime->high);
     const auto tokens_of = [&](int64_t bytes) {
+      // States alone need nothing of the pool.
+      if (token_bytes.value_or(1) == 0 && bytes > 0) return UINT64_MAX;
       const CheckedU64 pool =
           CheckedU64(static_cast<uint64_t>(std::max<int64_t>(bytes, 0))) * fraction_;
-      return (pool / (token_bytes * block_tokens_) * block_tokens_).value_or(0);
+      return (pool / (token_bytes * block_tokens_) * block_tokens_).value_or(uint64_t{0});
     };
     if (stage == 0) {
       out_.free = BytesDelta(free);
@@ -115,8 +117,10 @@ class Estimator {
                                    : serves(out_.pool_tokens) ? VerdictState::tight
                                                               : VerdictState::does_not_fit;
     Answers& answers = out_.breakdown.answers;
+    if (out_.pool_tokens == UINT64_MAX) return {};
     answers.max_cached_tokens = out_.pool_tokens;
-    answers.max_context_tokens = out_.pool_tokens / std::max<uint64_t>(inputs_.num_requests, 1);
+    const uint64_t share = out_.pool_tokens / std::max<uint64_t>(inputs_.num_requests, 1);
+    answers.max_context_tokens = share - share % std::max<uint64_t>(block_tokens_, 1);
     const uint64_t each = round_up(inputs_.context_tokens, block_tokens_).value_or(UINT64_MAX);
     answers.max_requests = std::min(out_.pool_tokens / std::max<uint64_t>(each, 1), most_running());
     return {};

@@ -111,6 +111,7 @@ TEST(SglangEngine, TheDefaultShareByCard) {
 // sgl-project issue 24453 and others: with data-parallel attention each rank holds all heads.
 TEST(SglangEngine, DataParallelAttentionKeepsAllHeads) {
   SglangInputs inputs = sglang_inputs("Qwen__Qwen3-235B-A22B-FP8", 79.19, 30, 4, "fp16");
+  inputs.mem_fraction_static = Decimal::parse("0.85");
   const SglangEstimate divided = value_or_throw(estimate_sglang(inputs, sglang()), "qwen");
   inputs.attention_replicas = 4;
   const SglangEstimate whole = value_or_throw(estimate_sglang(inputs, sglang()), "qwen");
@@ -142,6 +143,38 @@ TEST(SglangEngine, StatesHaveAPoolOfTheirOwn) {
   const double states = gib(estimate.rest) * 0.9 / 1.9 / gib(30 * 2'146'304.0);
   EXPECT_NEAR(static_cast<double>(estimate.pools.states), states, 1);
   EXPECT_EQ(estimate.pools.max_requests, estimate.pools.states / 3);
+}
+
+// The answers turn the verdict round: one more does not fit.
+TEST(SglangEngine, AnswersAreTheMostThatIsServed) {
+  SglangInputs inputs = sglang_inputs("google__gemma-3-27b-it", 79.19, 51.7, 1, "fp16");
+  inputs.num_requests = 4;
+  inputs.swa_full_tokens_ratio = Decimal::parse("0.25");
+  const auto state = [&] {
+    return value_or_throw(estimate_sglang(inputs, sglang()), "gemma").breakdown.verdict.state;
+  };
+  const Answers answers =
+      value_or_throw(estimate_sglang(inputs, sglang()), "gemma").breakdown.answers;
+  inputs.context_tokens = *answers.max_context_tokens;
+  EXPECT_NE(state(), VerdictState::does_not_fit);
+  ++inputs.context_tokens;
+  EXPECT_EQ(state(), VerdictState::does_not_fit);
+  inputs.context_tokens = 32768;
+  inputs.num_requests = *answers.max_requests;
+  EXPECT_NE(state(), VerdictState::does_not_fit);
+  ++inputs.num_requests;
+  EXPECT_EQ(state(), VerdictState::does_not_fit);
+}
+
+// Mamba caches states alone: 64 layers of 5,120 x 16 fp32 and 3 x 5,120 fp16 elements.
+TEST(SglangEngine, StatesAloneAreServed) {
+  const SglangInputs inputs = sglang_inputs("state-spaces__mamba-2.8b-hf", 79.19, 5.2, 1, "fp16");
+  const SglangEstimate estimate = value_or_throw(estimate_sglang(inputs, sglang()), "mamba");
+  EXPECT_EQ(estimate.breakdown.verdict.state, VerdictState::fits);
+  EXPECT_TRUE(estimate.starts);
+  EXPECT_EQ(estimate.breakdown.cache.fixed_bytes_per_request.count(),
+            3U * 64 * (5120 * 16 * 4 + 3 * 5120 * 2));
+  EXPECT_FALSE(estimate.breakdown.answers.max_context_tokens.has_value());
 }
 
 TrtllmInputs trtllm_inputs(const std::string& slug, double total_gib, double weights_gib,

@@ -139,9 +139,15 @@ TEST(Transformers, ExpertsOneByOneOrGrouped) {
             CheckedU64(4096 * (streams + 8 * (4 * 2048 + 3 * 768) * 2)));
 }
 
+// Mamba 2.8B: two streams of 2,560 and four of 5,120 channels, 2 B each.
+TEST(Transformers, RecurrentLayersHaveAPeakOfTheirOwn) {
+  const auto estimate = estimated(inputs_of("state-spaces__mamba-2.8b-hf", 1000, 1000));
+  EXPECT_EQ(estimate.prefill.feed_forward, CheckedU64(uint64_t{1000} * (2 * 2560 + 4 * 5120) * 2));
+}
+
 TEST(Transformers, AnswersAreTheMostThatFits) {
   auto inputs = inputs_of("meta-llama__Llama-3.1-8B-Instruct", 4096, 4096);
-  const auto answers = transformers_answers(inputs, profile_named("5.0"));
+  const auto answers = transformers_answers(inputs, profile_named("5.0"), estimated(inputs).caches);
   inputs.num_requests = *answers.max_requests;
   EXPECT_EQ(estimated(inputs).breakdown.verdict.state, VerdictState::tight);
   ++inputs.num_requests;
