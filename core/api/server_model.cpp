@@ -160,6 +160,13 @@ Result<void> set_lengths(ServerModel& model, const Scenario& scenario) {
                  {"min", std::to_string(scenario.context_tokens)},
                  {"max", std::to_string(kMaxApiBytes)}});
   }
+  const uint64_t limit = model.spec->max_context_tokens;
+  if (limit != 0 && scenario.max_model_len > limit) {
+    model.notes.push_back({ErrorCode::engine_context_beyond_model,
+                           "/max_model_len",
+                           {{"context", scenario.max_model_len}, {"max", limit}},
+                           std::nullopt});
+  }
   model.requests_per_replica = ceil_div(scenario.num_requests, scenario.data_ranks).value_or(1);
   return {};
 }

@@ -86,6 +86,41 @@ VllmStateMode state_mode_of(const Scenario& scenario, const ModelSpec& spec) {
   return is_aligned ? VllmStateMode::align : VllmStateMode::none;
 }
 
+/// KV heads that ranks divide; 0 = latents, which they do not.
+uint64_t num_kv_heads(const ModelSpec& spec) {
+  uint64_t heads = 0;
+  for (const Layer& layer : spec.layers) {
+    for (const Mixer& mixer : layer.mixers) {
+      const auto* attention = std::get_if<Attention>(&mixer);
+      if (attention != nullptr) heads = std::max(heads, attention->num_kv_heads);
+    }
+  }
+  return heads;
+}
+
+/// Tokens are spread over ranks that would hold the same heads (config/model.py,
+/// verify_with_parallel_config).
+Result<void> check_context_ranks(const Scenario& scenario, const ServerModel& model) {
+  const uint64_t ranks = model.plan.tensor_ranks;
+  if (ranks % scenario.context_ranks != 0) {
+    return fail(ErrorCode::engine_not_divisible, "/context_ranks",
+                {{"what", std::string_view("tensor_ranks")},
+                 {"size", ranks},
+                 {"ranks", scenario.context_ranks}});
+  }
+  const uint64_t heads = num_kv_heads(*model.spec);
+  const uint64_t most = heads == 0 ? ranks : std::max<uint64_t>(ranks / heads, 1);
+  if (scenario.context_ranks > most)
+    return out_of_range("context_ranks", scenario.context_ranks, 1, most);
+  return {};
+}
+
+/// Ranks of adapters that the engine has kernels for (config/lora.py, MaxLoRARanks).
+bool is_lora_rank(uint64_t rank) {
+  constexpr uint64_t kRanks[] = {1, 8, 16, 32, 64, 128, 256, 320, 512};
+  return std::find(std::begin(kRanks), std::end(kRanks), rank) != std::end(kRanks);
+}
+
 /// Sizes of blocks that the engine has (config/cache.py, BlockSize).
 bool is_block_size(uint64_t tokens) {
   const bool is_power = (tokens & (tokens - 1)) == 0;
@@ -99,12 +134,8 @@ Result<VllmKvSettings> cache_of(const Scenario& scenario, const ServerModel& mod
                  {"value", std::to_string(scenario.block_tokens)},
                  {"choices", "1, 8, 16, 32, 64, 128, 256"}});
   }
-  if (model.plan.tensor_ranks % scenario.context_ranks != 0) {
-    return fail(ErrorCode::engine_not_divisible, "/context_ranks",
-                {{"what", std::string_view("tensor_ranks")},
-                 {"size", model.plan.tensor_ranks},
-                 {"ranks", scenario.context_ranks}});
-  }
+  if (auto checked = check_context_ranks(scenario, model); !checked)
+    return fail(std::move(checked.error()));
   VllmKvSettings cache;
   cache.cache_type = model.cache_type;
   cache.state_precision = model.state_precision;
@@ -140,6 +171,12 @@ Result<void> set_inputs(VllmQuestion& question, const Resolved& resolved,
         ErrorCode::engine_device_not_served, "/gpu",
         {{"engine", kRules.engine},
          {"vendor", "compute capability " + std::to_string(model.device.capability / 10) + ".x"}});
+  }
+  if (scenario.max_loras != 0 && !is_lora_rank(scenario.max_lora_rank)) {
+    return fail(ErrorCode::value_not_a_choice, "/max_lora_rank",
+                {{"key", "max_lora_rank"},
+                 {"value", std::to_string(scenario.max_lora_rank)},
+                 {"choices", "1, 8, 16, 32, 64, 128, 256, 320, 512"}});
   }
   auto flags = flags_of(scenario);
   if (!flags) return fail(std::move(flags.error()));

@@ -88,6 +88,13 @@ bool has_states(const VllmKvPlan& plan) {
                      [](const VllmKvGroup& group) { return group.kind == VllmKvKind::state; });
 }
 
+/// How the weights are quantised, in a word; empty = not.
+std::string quantised_as(const Resolved& resolved) {
+  if (resolved.format.id == "nvfp4") return resolved.format.id;
+  if (resolved.format.id != kOwnFormat) return resolved.format.family;
+  return resolved.model->quantization ? resolved.model->quantization->method : std::string();
+}
+
 void note_model(Notes& notes, const Resolved& resolved, const VllmQuestion& question,
                 const VllmEstimate& estimate) {
   const ModelSpec& spec = *question.inputs.spec;
@@ -102,9 +109,7 @@ void note_model(Notes& notes, const Resolved& resolved, const VllmQuestion& ques
   }
   if (scenario.expert_parallel == kOn)
     notes.add(ErrorCode::vllm_expert_copies, "expert_parallel", {});
-  const std::string method = resolved.format.id != kOwnFormat ? resolved.format.family
-                             : resolved.model->quantization   ? resolved.model->quantization->method
-                                                              : std::string();
+  const std::string method = quantised_as(resolved);
   if (lists("awq,modelopt,modelopt_fp4,nvfp4", method)) {
     notes.add(ErrorCode::engine_repacked, "weight_format", {{"engine", kEngine}, {"id", method}});
   }
@@ -157,6 +162,8 @@ std::vector<EngineFact> vllm_facts(const VllmQuestion& question, const VllmEstim
   add("steady_requests", all(estimate.steady_requests), "requests");
   add("one_request_needs", number(pool.needed.count()), "bytes");
   add("estimated_max_len", number(pool.max_len), "tokens");
+  if (const Bytes host = question.inputs.stage_weights.front().offloaded; host != Bytes())
+    add("offloaded", number(host.count()), "bytes");
   add("outside", number(estimate.outside.bytes.count()), "bytes");
   add("refusal", json::Value::string(std::string(refusal_name(estimate))), "none");
   return facts;

@@ -81,7 +81,8 @@ constexpr Effect kEffects[] = {
      R"("gpu_count":4,"tensor_ranks":2,"pipeline_stages":2)"},
     {kLlama, R"("gpu_count":2,"pipeline_stages":2)",
      R"("gpu_count":2,"pipeline_stages":2,"stage_layers":"10,22")"},
-    {kLlama, kTwo, R"("gpu_count":2,"context_ranks":2)"},
+    {R"("model":"deepseek-ai/DeepSeek-V3.1","weight_format":"auto")", R"("gpu_count":8)",
+     R"("gpu_count":8,"context_ranks":8)"},
     {R"("model":"Qwen/Qwen3-30B-A3B","weight_format":"bf16")",
      R"("gpu_count":3,"tensor_ranks":1,"data_ranks":3)",
      R"("gpu_count":3,"tensor_ranks":1,"data_ranks":3,"expert_parallel":"on")"},
@@ -133,6 +134,8 @@ constexpr Refused kRefused[] = {
     {kLlama, R"("gpu_count":2,"pipeline_stages":2,"stage_layers":"ten")", "value.unreadable",
      "/stage_layers"},
     {kLlama, R"("gpu_count":2,"context_ranks":3)", "engine.not_divisible", "/context_ranks"},
+    {kLlama, R"("gpu_count":8,"context_ranks":2)", "value.out_of_range", "/context_ranks"},
+    {kLlama, R"("max_loras":1,"max_lora_rank":17)", "value.not_a_choice", "/max_lora_rank"},
     {kLlama, R"("cache_type_k":"q8_0")", "engine.cache_type_not_served", "/cache_type_k"},
     {kLlama, R"("cache_type_k":"fp8","cache_type_v":"fp16")", "value.not_a_choice",
      "/cache_type_v"},
@@ -178,6 +181,8 @@ TEST(VllmScenario, KnownSurprises) {
       names(estimate(kHybrid, R"("engine_version":"0.19.0")"), "warnings", "vllm.token_line"));
   EXPECT_TRUE(
       names(estimate(kLlama, R"("max_num_batched_tokens":131072)"), "warnings", "vllm.large_step"));
+  EXPECT_TRUE(names(estimate(kLlama, R"("max_model_len":262144)"), "warnings",
+                    "engine.context_beyond_model"));
   EXPECT_TRUE(names(estimate(kLlama, R"("held_gib":4)"), "warnings", "vllm.shared_card"));
   EXPECT_TRUE(names(estimate(kLlama, R"("memory_frac":0.995)"), "warnings", "vllm.outside_budget"));
   EXPECT_TRUE(names(estimate(R"("model":"Qwen/Qwen3-30B-A3B","weight_format":"bf16")",
