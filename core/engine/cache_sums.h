@@ -20,12 +20,16 @@ struct CacheSums {
   CheckedU64 state_bytes;
 };
 
+/// Latent attention as a program has it that expands latents before it caches them: keys and values
+/// of every head.
+Attention expanded_heads(const LatentAttention& latent);
+
 /// The caches of one stage. `attention_ranks` is over how many ranks heads are spread. Index keys
 /// are fp8 with their scales whatever the cache type. Errors: those of mixer_segments;
 /// model.unsupported for compressed caches.
 Result<CacheSums> cache_sums(const ModelSpec& spec, const ParallelPlan& plan, uint64_t stage,
                              uint64_t attention_ranks, const CacheType& type,
-                             const StatePrecision& precision);
+                             const StatePrecision& precision, bool expands_latents = false);
 
 /// How much of it a workload holds.
 struct CacheCounts {

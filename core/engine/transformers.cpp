@@ -1,7 +1,6 @@
 #include "engine/transformers.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "engine/search.h"
 #include "units/index.h"
@@ -22,42 +21,18 @@ struct Heads {
   uint64_t cached_elements = 0;
 };
 
-Heads heads_of(const Mixer& mixer) {
-  const auto* attention = std::get_if<Attention>(&mixer);
-  if (attention == nullptr) return {};
-  return {attention->num_heads, attention->num_heads * attention->head_dim,
-          attention->num_kv_heads * (attention->head_dim + attention->v_head_dim)};
-}
-
-bool has_latents(const ModelSpec& spec) {
-  return std::any_of(spec.layers.begin(), spec.layers.end(), [](const Layer& layer) {
-    return std::any_of(layer.mixers.begin(), layer.mixers.end(), [](const Mixer& mixer) {
-      return std::holds_alternative<LatentAttention>(mixer);
-    });
-  });
+Heads heads_of(const Attention& attention) {
+  return {attention.num_heads, attention.num_heads * attention.head_dim,
+          attention.num_kv_heads * (attention.head_dim + attention.v_head_dim)};
 }
 
 /// Latents are expanded before they are cached: every head has keys and values of its own
 /// (models/deepseek_v3/modeling_deepseek_v3.py).
-Result<ModelSpec> expanded(const ModelSpec& spec) {
-  ModelSpec out = spec;
-  for (Layer& layer : out.layers) {
-    for (Mixer& mixer : layer.mixers) {
-      const auto* latent = std::get_if<LatentAttention>(&mixer);
-      if (latent == nullptr) continue;
-      if (latent->indexer) {
-        return fail(ErrorCode::model_unsupported, {},
-                    {{"what", std::string_view("the cache")},
-                     {"reason", std::string_view("Transformers was not read for index keys")}});
-      }
-      Attention attention;
-      attention.num_heads = attention.num_kv_heads = latent->num_heads;
-      attention.head_dim = latent->qk_nope_head_dim + latent->qk_rope_head_dim;
-      attention.v_head_dim = latent->v_head_dim;
-      mixer = attention;
-    }
-  }
-  return out;
+Heads heads_of(const Mixer& mixer) {
+  if (const auto* latent = std::get_if<LatentAttention>(&mixer))
+    return heads_of(expanded_heads(*latent));
+  const auto* attention = std::get_if<Attention>(&mixer);
+  return attention == nullptr ? Heads() : heads_of(*attention);
 }
 
 /// Channels of a mixer that is not attention.
@@ -138,7 +113,7 @@ class Estimator {
     out_.decode = decode_peak();
     for (uint64_t stage = out_.caches.size(); stage < inputs_.plan.pipeline_stages; ++stage) {
       auto sums = cache_sums(*inputs_.spec, inputs_.plan, stage, 1, inputs_.cache_type,
-                             inputs_.state_precision);
+                             inputs_.state_precision, true);
       if (!sums) return fail(std::move(sums.error()));
       out_.caches.push_back(*sums);
     }
@@ -339,24 +314,12 @@ Result<TransformersProfile> transformers_profile(const json::Value& entry, uint6
 
 Result<TransformersEstimate> estimate_transformers(const TransformersInputs& inputs,
                                                    const TransformersProfile& profile) {
-  if (!has_latents(*inputs.spec)) return Estimator(inputs, profile).estimate();
-  const auto spec = expanded(*inputs.spec);
-  if (!spec) return fail(spec.error());
-  TransformersInputs with_heads = inputs;
-  with_heads.spec = &*spec;
-  return Estimator(with_heads, profile).estimate();
+  return Estimator(inputs, profile).estimate();
 }
 
 Answers transformers_answers(const TransformersInputs& inputs, const TransformersProfile& profile,
                              const std::vector<CacheSums>& caches) {
   TransformersInputs asked = inputs;
-  std::optional<ModelSpec> spec;
-  if (has_latents(*inputs.spec)) {
-    auto with_heads = expanded(*inputs.spec);
-    if (!with_heads) return {};
-    spec = std::move(*with_heads);
-    asked.spec = &*spec;
-  }
   Answers answers;
   answers.max_requests = largest_that_holds(kMostRequests, [&](uint64_t requests) {
     asked.num_requests = requests;
