@@ -227,6 +227,24 @@ class Estimator {
     out_.breakdown.verdict.state = is_certain          ? VerdictState::fits
                                    : serves(out_.pool) ? VerdictState::tight
                                                        : VerdictState::does_not_fit;
+    if (out_.breakdown.verdict.state == VerdictState::does_not_fit)
+      out_.breakdown.verdict.margin = std::min(out_.breakdown.verdict.margin, shortage());
+  }
+
+  /// What is missing where the sum of all terms is within the share all the same: free memory, or
+  /// room in a pool that was given by hand.
+  BytesDelta shortage() const {
+    const VllmDevice& device = inputs_.device;
+    if (out_.lacks_free_memory)
+      return BytesDelta((device.total - device.held_by_others).count() -
+                        static_cast<int64_t>(out_.requested.count()));
+    BytesDelta least = out_.breakdown.verdict.margin;
+    for (size_t i = 0; i < out_.stages.size(); ++i) {
+      const Bytes cache = out_.breakdown.devices[i].terms[1].bytes;
+      least = std::min(
+          least, BytesDelta(out_.stages[i].pool.count() - static_cast<int64_t>(cache.count())));
+    }
+    return least;
   }
 
   void set_answers() {

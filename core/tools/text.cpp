@@ -81,6 +81,22 @@ std::string limit_text(const json::Value& answers, std::string_view key) {
   return value.is_null() ? std::string("no limit") : grouped(number(value));
 }
 
+/// Figures that only this engine has.
+std::string engine_text(const json::Value& facts) {
+  std::string out;
+  for (const json::Value& fact : items(facts)) {
+    const json::Value& value = member(fact, "value");
+    const std::string unit = text(member(fact, "unit"));
+    const bool is_whole = value.as_u64().has_value();
+    const std::string shown = unit == "bytes" ? gib_text(number(value))
+                              : is_whole      ? grouped(number(value))
+                                              : json::write(value);
+    out += fmt::format("  {:<24}{:>16} {}\n", text(member(fact, "id")), shown,
+                       unit == "bytes" || unit == "none" ? "" : unit);
+  }
+  return out.empty() ? out : "\nThe engine itself:\n" + out;
+}
+
 std::string answers_text(const json::Value& result) {
   const json::Value& answers = member(result, "answers");
   const json::Value& cache = member(result, "cache");
@@ -126,7 +142,7 @@ std::string estimate_text(const json::Value& result) {
   out += model_name(member(result, "model")) + "\n\n";
   for (const json::Value& device : items(member(result, "devices")))
     out += device_text(device) + "\n";
-  return out + answers_text(result);
+  return out + answers_text(result) + engine_text(member(result, "engine"));
 }
 
 std::string fit_text(const json::Value& result) {

@@ -170,6 +170,17 @@ TEST(VllmScenario, RefusalsStandBesideTheVerdict) {
   EXPECT_EQ(fact(longer, "refusal"), "\"too_long\"");
 }
 
+/// What does not fit is short of something, also where the terms are within the share.
+TEST(VllmScenario, WhatDoesNotFitIsShort) {
+  for (const char* fields : {R"("memory_frac":0.5,"held_gib":70)", R"("kv_cache_gib":0.5)",
+                             R"("kv_cache_gib":4,"num_requests":5)"}) {
+    const json::Value answer = estimate(kLlama, fields);
+    const json::Value* verdict = answer.find("result")->find("verdict");
+    EXPECT_EQ(*verdict->find("state")->as_string(), "does_not_fit") << fields;
+    EXPECT_LT(verdict->find("margin_bytes")->as_number()->real, 0) << fields;
+  }
+}
+
 /// Surprises 11, 22 and 62 of the public collection: heads are replicated past their number;
 /// a window costs its chunk at short lengths; replicas hold weights and caches of their own.
 TEST(VllmScenario, KnownSurprises) {
