@@ -135,8 +135,11 @@ void explain_transformers(TransformersEstimate& estimate, const TransformersInpu
             "hidden_size, gate, up, product)",
         peak.feed_forward);
     if (stage + 1 == breakdown.devices.size()) {
+      const bool is_last = profile.has_last_logits || !estimate.is_prefill_higher;
       add(activations, "logits_peak",
-          tokens + std::string(kTimes) + "vocab_size" + std::string(kTimes) +
+          tokens + std::string(kTimes) + "2" + std::string(kTimes) + "hidden_size" +
+              std::string(kTimes) + "bytes_per_element + " + (is_last ? "num_requests" : tokens) +
+              std::string(kTimes) + "vocab_size" + std::string(kTimes) +
               "(bytes_per_element + 4 B)",
           peak.logits);
     }

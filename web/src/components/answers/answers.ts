@@ -1,12 +1,25 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import type { Estimate } from "../../core/types";
+import type { Formatter } from "../../format/format";
 import { t, t_core } from "../../i18n/i18n";
 import { base_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 
 /** What the engine itself says, in the order in which it is shown. */
 const kFacts = [
+  "mem_fraction_static",
+  "free_gpu_memory_fraction",
+  "free_after_load",
   "pool",
+  "full_tokens",
+  "window_tokens",
+  "states",
+  "prompt_peak",
+  "last_token_peak",
+  "chunked_prefill_size",
+  "cuda_graph_max_bs",
+  "max_num_tokens",
+  "tokens_per_block",
   "num_blocks",
   "logged_tokens",
   "logged_concurrency",
@@ -15,6 +28,11 @@ const kFacts = [
   "max_num_seqs",
   "outside",
 ];
+
+function fact_text(format: Formatter, value: number | string, unit: string): string {
+  if (unit === "bytes") return format.small_size(Number(value));
+  return unit === "fraction" ? String(value) : format.integer(Number(value));
+}
 
 interface Answer {
   id: string;
@@ -111,7 +129,7 @@ export class AnswersPanel extends StoreElement {
     return shown.map(({ id, value, unit }) => ({
       id,
       question: t_core("facts", id),
-      value: unit === "bytes" ? format.small_size(Number(value)) : format.integer(Number(value)),
+      value: fact_text(format, value, unit),
       note: "",
     }));
   }
