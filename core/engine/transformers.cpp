@@ -161,8 +161,10 @@ class Estimator {
     return bytes;
   }
 
-  CheckedU64 logits_bytes(CheckedU64 rows) const {
-    return rows * inputs_.spec->vocab_size * (inputs_.dtype_bytes + kFloatBytes);
+  /// The last layer's states with their norm, and logits of some of them, widened.
+  CheckedU64 logits_bytes(CheckedU64 tokens, CheckedU64 rows) const {
+    return tokens * inputs_.spec->hidden_size * inputs_.dtype_bytes * uint64_t{2} +
+           rows * inputs_.spec->vocab_size * (inputs_.dtype_bytes + kFloatBytes);
   }
 
   TransformersPeak prefill_peak() const {
@@ -170,15 +172,14 @@ class Estimator {
     TransformersPeak peak;
     peak.attention = attention_peak();
     peak.feed_forward = tokens * widest_ffn_;
-    peak.logits = tokens * inputs_.spec->hidden_size * inputs_.dtype_bytes * uint64_t{2} +
-                  logits_bytes(profile_.has_last_logits ? requests() : tokens);
+    peak.logits = logits_bytes(tokens, profile_.has_last_logits ? requests() : tokens);
     return peak;
   }
 
   TransformersPeak decode_peak() const {
     TransformersPeak peak;
     peak.feed_forward = requests() * widest_ffn_;
-    peak.logits = logits_bytes(requests());
+    peak.logits = logits_bytes(requests(), requests());
     const CheckedU64 largest = requests() * inputs_.context_tokens * widest_.cached_elements *
                                inputs_.dtype_bytes / uint64_t{2};
     if (!inputs_.is_static) peak.copied = largest;
