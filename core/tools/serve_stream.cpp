@@ -1,6 +1,7 @@
 #include "serve_stream.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -9,12 +10,16 @@ namespace vramgauge::tools {
 namespace {
 
 constexpr std::chrono::milliseconds kDrainTime{500};
+constexpr std::size_t kPieceBytes = 8192;
 constexpr std::size_t kDrainBytes = std::size_t{4} << 20;
 
 }  // namespace
 
 LimitedStream::LimitedStream(socket_t socket, std::size_t max_read_bytes, std::chrono::seconds time)
-    : socket_(socket), left_bytes_(max_read_bytes), end_(std::chrono::steady_clock::now() + time) {}
+    : socket_(socket),
+      left_bytes_(max_read_bytes),
+      time_(time),
+      end_(std::chrono::steady_clock::now() + time) {}
 
 bool LimitedStream::wait_for(short event) const {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -24,13 +29,31 @@ bool LimitedStream::wait_for(short event) const {
   return poll(&waiting, 1, static_cast<int>(left.count())) > 0;
 }
 
-bool LimitedStream::is_readable() const { return left_bytes_ > 0 && wait_for(POLLIN); }
+bool LimitedStream::is_readable() const {
+  return next_ < held_.size() || (left_bytes_ > 0 && wait_for(POLLIN));
+}
 bool LimitedStream::is_writable() const { return wait_for(POLLOUT); }
 
 ssize_t LimitedStream::read(char* out, size_t size) {
+  if (next_ == held_.size()) {
+    const ssize_t got = fill();
+    if (got <= 0) return got;
+  }
+  const std::size_t given = std::min(size, held_.size() - next_);
+  std::memcpy(out, held_.data() + next_, given);
+  next_ += given;
+  return static_cast<ssize_t>(given);
+}
+
+// The library reads lines byte by byte.
+ssize_t LimitedStream::fill() {
+  held_.clear();
+  next_ = 0;
   if (!is_readable()) return -1;
-  const ssize_t got = recv(socket_, out, std::min(size, left_bytes_), 0);
-  if (got > 0) left_bytes_ -= static_cast<std::size_t>(got);
+  held_.resize(std::min(kPieceBytes, left_bytes_));
+  const ssize_t got = recv(socket_, held_.data(), held_.size(), 0);
+  held_.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));
+  left_bytes_ -= held_.size();
   return got;
 }
 

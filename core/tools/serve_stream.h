@@ -27,10 +27,14 @@ class LimitedStream : public httplib::Stream {
   void finish();
 
  private:
+  /// Reads the next piece; what recv() answers, or -1 at the end of bytes or time.
+  ssize_t fill();
   /// Waits for an event of poll(); false when the time is over.
   bool wait_for(short event) const;
 
   socket_t socket_;
+  std::string held_;
+  std::size_t next_ = 0;
   std::size_t left_bytes_;
   std::chrono::seconds time_;
   std::chrono::steady_clock::time_point end_;
