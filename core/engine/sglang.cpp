@@ -218,6 +218,23 @@ class Estimator {
     return serves(pools, inputs_.num_requests, inputs_.context_tokens);
   }
 
+  /// Bytes that the workload lacks in the pools, and those of requests that are not taken.
+  CheckedU64 missing(const CacheSums& sums) const {
+    const SglangPools& pools = out_.pools;
+    const uint64_t requests = inputs_.num_requests;
+    const auto beyond = [](CheckedU64 needed, uint64_t there) {
+      const CheckedU64 rest = needed - there;
+      return needed.valid() && !rest.valid() ? CheckedU64() : rest;
+    };
+    CheckedU64 bytes =
+        beyond(CheckedU64(requests) * inputs_.context_tokens, pools.full_tokens) * sums.full_bytes;
+    bytes += beyond(CheckedU64(requests) * out_.counts.window_tokens, pools.window_tokens) *
+             sums.window_bytes;
+    if (has_states_)
+      bytes += beyond(requests, pools.max_requests) * sums.state_bytes * kStatesPerRequest;
+    return bytes + beyond(requests, most_running()) * request_bytes(sums, out_.counts);
+  }
+
   /// The most of something that the pools serve; nothing when it has no limit.
   template <typename Question>
   static std::optional<uint64_t> most(uint64_t limit, const Question& question) {
@@ -234,6 +251,7 @@ class Estimator {
     out_.breakdown.verdict.state = serves(out_.pools_least) ? VerdictState::fits
                                    : serves(out_.pools)     ? VerdictState::tight
                                                             : VerdictState::does_not_fit;
+    set_shortage(out_.breakdown.verdict, missing(worst));
     out_.starts = out_.pools.full_tokens > 0 || (!has_full_ && out_.pools.states > 0);
     Answers& answers = out_.breakdown.answers;
     if (has_full_ || windows_ != 0) answers.max_cached_tokens = out_.pools.full_tokens;

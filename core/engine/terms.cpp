@@ -1,5 +1,6 @@
 #include "engine/terms.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "units/index.h"
@@ -97,6 +98,12 @@ void set_worst_device(Breakdown& breakdown) {
     is_first = false;
     ++index;
   }
+}
+
+void set_shortage(Verdict& verdict, CheckedU64 missing) {
+  if (verdict.state != VerdictState::does_not_fit) return;
+  const uint64_t bytes = std::min(missing.value_or(kMaxApiBytes), kMaxApiBytes);
+  verdict.margin = std::min(verdict.margin, BytesDelta(-static_cast<int64_t>(bytes)));
 }
 
 }  // namespace vramgauge

@@ -67,4 +67,7 @@ void add_device(Breakdown& breakdown, const StagedInputs& inputs, uint64_t stage
 /// Fills in what the verdict says of the device with the least margin; its state is the engine's.
 void set_worst_device(Breakdown& breakdown);
 
+/// What is missing where a pool is short although the sum of all terms is within the card.
+void set_shortage(Verdict& verdict, CheckedU64 missing);
+
 }  // namespace vramgauge

@@ -116,13 +116,19 @@ class Estimator {
     out_.breakdown.verdict.state = serves(least_tokens_)      ? VerdictState::fits
                                    : serves(out_.pool_tokens) ? VerdictState::tight
                                                               : VerdictState::does_not_fit;
+    const CheckedU64 each = request_bytes(worst, out_.counts);
+    const uint64_t served = std::min(inputs_.num_requests, most_running());
+    const CheckedU64 pool = CheckedU64(out_.pool_tokens) * (worst.full_bytes + worst.window_bytes);
+    const CheckedU64 lacking = each * served - pool;
+    set_shortage(out_.breakdown.verdict, each * (inputs_.num_requests - served) +
+                                             (lacking.valid() ? lacking : CheckedU64()));
     Answers& answers = out_.breakdown.answers;
     if (out_.pool_tokens == UINT64_MAX) return {};
     answers.max_cached_tokens = out_.pool_tokens;
     const uint64_t share = out_.pool_tokens / std::max<uint64_t>(inputs_.num_requests, 1);
     answers.max_context_tokens = share - share % std::max<uint64_t>(block_tokens_, 1);
-    const uint64_t each = round_up(inputs_.context_tokens, block_tokens_).value_or(UINT64_MAX);
-    answers.max_requests = std::min(out_.pool_tokens / std::max<uint64_t>(each, 1), most_running());
+    const uint64_t tokens = std::max<uint64_t>(out_.counts.tokens, 1);
+    answers.max_requests = std::min(out_.pool_tokens / tokens, most_running());
     return {};
   }
 
