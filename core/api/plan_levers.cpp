@@ -66,14 +66,14 @@ constexpr FlagRow kFlags[] = {
     {"vllm", "enforce_eager", "--enforce-eager"},
     {"vllm", "language_model_only", "--language-model-only"},
     {"vllm", "gpu_count", "--tensor-parallel-size"},
-    {"vllm", "weight_format", "--quantization"},
+    {"vllm", "weight_format", "--model"},
     {"sglang", "cache_type_k", "--kv-cache-dtype"},
     {"sglang", "context_tokens", "--context-length"},
     {"sglang", "max_num_batched_tokens", "--chunked-prefill-size"},
     {"sglang", "max_num_seqs", "--max-running-requests"},
     {"sglang", "memory_frac", "--mem-fraction-static"},
     {"sglang", "gpu_count", "--tensor-parallel-size"},
-    {"sglang", "weight_format", "--quantization"},
+    {"sglang", "weight_format", "--model-path"},
     {"tensorrt_llm", "cache_type_k", "kv_cache_config.dtype"},
     {"tensorrt_llm", "context_tokens", "--max_seq_len"},
     {"tensorrt_llm", "max_num_batched_tokens", "--max_num_tokens"},
@@ -228,8 +228,11 @@ class Offers {
     if (!is_short_) return;
     constexpr uint64_t kMostGpus = 64;
     std::vector<Scenario> more;
-    for (uint64_t gpus = scenario_.gpu_count * 2; gpus <= kMostGpus; gpus *= 2)
+    for (uint64_t gpus = scenario_.gpu_count * 2; gpus <= kMostGpus; gpus *= 2) {
       more.push_back(with(&Scenario::gpu_count, gpus));
+      // All that stages and replicas leave.
+      more.back().tensor_ranks = 0;
+    }
     add(kMoreGpus, std::move(more));
     add(kOtherGpu, larger_cards());
   }

@@ -84,6 +84,8 @@ class Best {
     }
   }
 
+  void refuse() { ++num_refused_; }
+
   std::vector<Row> take() {
     std::sort_heap(rows_.begin(), rows_.end());
     std::vector<Row> rows;
@@ -97,6 +99,7 @@ class Best {
     out.set("found", num_found_);
     out.set("fits", num_by_state_[0]);
     out.set("tight", num_by_state_[1]);
+    out.set("refused", num_refused_);
   }
 
  private:
@@ -113,6 +116,7 @@ class Best {
   std::vector<Ranked> rows_;
   uint64_t num_points_ = 0;
   uint64_t num_found_ = 0;
+  uint64_t num_refused_ = 0;
   uint64_t num_by_state_[3] = {};
 };
 
@@ -168,7 +172,11 @@ class Searcher {
     for (const CatalogueEntry* model : axis("models", context_.catalogue.models())) {
       set_model(at, *model);
       const auto resolved = probe_.resolve(at);
-      if (resolved) add_model(*model, **resolved);
+      if (resolved) {
+        add_model(*model, **resolved);
+      } else {
+        best_.refuse();
+      }
     }
   }
 
@@ -222,7 +230,7 @@ class Searcher {
   void add_estimate(const Scenario& at, Row row) {
     const bool needs_answers = request_.sort == "requests";
     const Outcome outcome = needs_answers ? probe_.with_answers(at) : probe_.estimate(at);
-    if (outcome.is_refused()) return;
+    if (outcome.is_refused()) return best_.refuse();
     const auto resolved = probe_.resolve(at);
     if (!resolved) return;
     row.micro_bits = micro_bits_of(*(*resolved)->model, *(*resolved)->weights);
