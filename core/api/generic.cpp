@@ -80,8 +80,11 @@ Result<Breakdown> generic_breakdown(const Resolved& resolved, const std::string&
     kept = std::move(*read);
   }
   const auto& known = static_cast<const KeptGeneric&>(*kept);
-  auto breakdown = estimate_generic(resolved.scenario, known.model, without_held(resolved.hardware),
-                                    known.constants);
+  GenericModel model = known.model;
+  model.weights = resolved.weights->total;
+  model.weights_basis = resolved.weights->basis;
+  auto breakdown =
+      estimate_generic(resolved.scenario, model, without_held(resolved.hardware), known.constants);
   if (!breakdown) return fail(below(path, std::move(breakdown.error())));
   return breakdown;
 }

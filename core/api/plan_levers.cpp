@@ -97,7 +97,7 @@ class Offers {
         probe_(probe),
         scenario_(resolved.scenario),
         spec_(resolved.model->spec),
-        usable_(resolved.hardware.usable),
+        usable_(without_held(resolved.hardware).usable),
         accept_(accept) {}
 
   std::vector<LeverOffer> make() {
@@ -244,7 +244,7 @@ class Offers {
     std::vector<std::pair<uint64_t, std::string>> cards;
     for (const CatalogueEntry& entry : list.entries()) {
       const auto hardware = parse_hardware(entry.facts);
-      if (own == nullptr || !hardware || hardware->usable <= usable_) continue;
+      if (own == nullptr || !hardware || without_held(*hardware).usable <= usable_) continue;
       const json::Value* maker = entry.facts.find("vendor");
       const json::Value* own_maker = own->facts.find("vendor");
       if (maker != nullptr && own_maker != nullptr &&

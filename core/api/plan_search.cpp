@@ -254,11 +254,18 @@ class Searcher {
   }
 
   void read_cards() {
-    const Decimal share = request_.plan.scenario.gpu_memory_utilization_frac;
+    const Scenario& scenario = request_.plan.scenario;
     for (const CatalogueEntry* entry : axis("gpus", context_.catalogue.gpus())) {
-      const auto hardware = parse_hardware(entry->facts);
+      auto hardware = parse_hardware(entry->facts);
       if (!hardware) continue;
-      cards_.push_back({entry, bytes_of(checked(hardware->usable) * share).value_or(Bytes())});
+      if (!scenario.held_gib.is_zero()) {
+        hardware->held = bytes_of(CheckedU64(uint64_t{1} << 30) * scenario.held_gib)
+                             .value_or(Bytes(kMaxApiBytes));
+      }
+      const Bytes usable = without_held(*hardware).usable;
+      cards_.push_back(
+          {entry,
+           bytes_of(checked(usable) * scenario.gpu_memory_utilization_frac).value_or(Bytes())});
     }
   }
 
@@ -278,7 +285,6 @@ class Searcher {
       row.micro_bits = micro_bits_of(*base.model, weights);
       if (!is_wide_enough(row.micro_bits)) continue;
       row.parameters = base.model->parameters.total.value_or(0);
-      kept.reset();
       const auto breakdown = engine.breakdown(resolved, kScenarioPath, kept);
       if (breakdown) add_cards(row, breakdown->devices.front().total);
     }

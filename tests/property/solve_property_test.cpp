@@ -180,5 +180,33 @@ TEST(SolveProperty, TheAnswerFitsAndTheNextDoesNot) {
   EXPECT_GT(answered[1], 100U);
 }
 
+TEST(SearchProperty, RowsOfTheWholeCatalogueAreEstimates) {
+  constexpr const char* kScenario =
+      R"({"context_tokens":8192,"num_requests":3,"held_gib":1.5,"gpu_memory_utilization_frac":0.9})";
+  Solver solver;
+  json::Value request = json::Value::object();
+  request.set("scenario", *json::parse(kScenario));
+  request.set("over", "all");
+  request.set("query", "27b");
+  request.set("sort", "margin");
+  request.set("limit", uint64_t{200});
+  const json::Value reply = solver.call("search", request);
+  const json::Value::Array& rows = *reply.find("result")->find("rows")->as_array();
+  ASSERT_EQ(rows.size(), 200U);
+  for (std::size_t i = 0; i < rows.size(); i += 9) {
+    json::Value one = json::Value::object();
+    one.set("scenario", *json::parse(kScenario));
+    json::Value scenario = *one.find("scenario");
+    for (const char* key : {"model", "gpu", "weight_format"})
+      scenario.set(key, *rows[i].find(key));
+    one.set("scenario", scenario);
+    const json::Value estimate = solver.call("estimate", one);
+    const json::Value& verdict = *estimate.find("result")->find("verdict");
+    for (const char* key : {"state", "needed_bytes", "usable_bytes", "margin_bytes"})
+      EXPECT_EQ(json::write(*rows[i].find(key)), json::write(*verdict.find(key)))
+          << json::write(rows[i]);
+  }
+}
+
 }  // namespace
 }  // namespace vramgauge
