@@ -13,10 +13,23 @@ bool is_looked_up(const Field& field) {
   return field.kind == FieldKind::choice || (field.group != "workload" && field.group != "engine");
 }
 
-bool has_same_names(const Scenario& a, const Scenario& b) {
+std::vector<const Field*> fields_of(bool looked_up) {
+  std::vector<const Field*> fields;
   for (const Field& field : scenario_fields())
-    if (is_looked_up(field) && !has_same(a, b, field)) return false;
-  return true;
+    if (is_looked_up(field) == looked_up) fields.push_back(&field);
+  return fields;
+}
+
+bool has_same_names(const Scenario& a, const Scenario& b) {
+  static const std::vector<const Field*> kNames = fields_of(true);
+  return std::all_of(kNames.begin(), kNames.end(),
+                     [&](const Field* field) { return has_same(a, b, *field); });
+}
+
+void copy_numbers(const Scenario& from, Scenario& to) {
+  static const std::vector<const Field*> kNumbers = fields_of(false);
+  for (const Field* field : kNumbers)
+    copy_field(from, to, *field);
 }
 
 }  // namespace
@@ -32,8 +45,7 @@ bool is_word_of(std::string_view list, std::string_view word) {
 
 Result<const Resolved*> SessionProbe::resolve(const Scenario& scenario) {
   if (resolved_ && has_same_names(asked_, scenario)) {
-    for (const Field& field : scenario_fields())
-      if (!is_looked_up(field)) copy_field(scenario, resolved_->scenario, field);
+    copy_numbers(scenario, resolved_->scenario);
     return &*resolved_;
   }
   resolved_.reset();
@@ -64,7 +76,7 @@ Outcome SessionProbe::outcome(const Scenario& scenario, bool needs_answers) {
     if (!answer) return fail(std::move(answer.error()));
     return std::move(answer->breakdown);
   }();
-  if (breakdown) return outcome_of(*breakdown);
+  if (breakdown) return outcome_of(std::move(*breakdown));
   out.refusal = std::move(breakdown.error());
   return out;
 }

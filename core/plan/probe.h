@@ -35,7 +35,7 @@ struct Outcome {
   TermId largest_term() const;
 };
 
-Outcome outcome_of(const Breakdown& breakdown);
+Outcome outcome_of(Breakdown breakdown);
 
 /// Estimates, as a search asks for them.
 class Probe {
