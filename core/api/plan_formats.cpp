@@ -1,7 +1,6 @@
 #include "api/plan_formats.h"
 
-#include <algorithm>
-
+#include "plan/short_sort.h"
 #include "specs/cache_type.h"
 
 namespace vramgauge::api {
@@ -15,8 +14,7 @@ constexpr uint64_t kBitsPerByte = 8;
 }  // namespace
 
 void sort_widest_first(std::vector<Choice>& choices) {
-  std::stable_sort(choices.begin(), choices.end(),
-                   [](const Choice& a, const Choice& b) { return a.micro_bits > b.micro_bits; });
+  short_sort(choices, [](const Choice& a, const Choice& b) { return a.micro_bits > b.micro_bits; });
 }
 
 bool is_of_files(const WeightFormat& format) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/plan_formats.h"
+#include "plan/short_sort.h"
 #include "plan/solve.h"
 #include "plan/splits.h"
 
@@ -251,7 +252,7 @@ class Offers {
           json::write(*maker) == json::write(*own_maker))
         cards.emplace_back(hardware->usable.count(), entry.id);
     }
-    std::sort(cards.begin(), cards.end());
+    short_sort(cards, [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<Scenario> settings;
     for (auto& card : cards)
       settings.push_back(with(&Scenario::gpu, std::move(card.second)));

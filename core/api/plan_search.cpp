@@ -15,6 +15,8 @@ constexpr uint64_t kDefaultLimit = 50;
 constexpr uint64_t kMaxLimit = 1000;
 constexpr std::string_view kOver = "gpus,models,formats,all";
 constexpr std::string_view kSorts = "margin,needed,usable,bits,parameters,requests";
+/// In the order of those words.
+enum class Sort { margin, needed, usable, bits, parameters, requests };
 constexpr std::string_view kVerdicts = "any,tight,fits";
 
 /// A combination and what comes of it.
@@ -41,7 +43,7 @@ struct Filter {
 struct SearchRequest {
   PlanRequest plan;
   std::string over;
-  std::string sort;
+  Sort sort = Sort::margin;
   bool is_descending = false;
   Filter filter;
   uint64_t limit = kDefaultLimit;
@@ -51,13 +53,26 @@ struct SearchRequest {
   bool is_over(std::string_view axis) const { return over == axis || over == "all"; }
 };
 
-int64_t sort_key(const Row& row, std::string_view sort) {
-  if (sort == "needed") return static_cast<int64_t>(row.needed.count());
-  if (sort == "usable") return static_cast<int64_t>(row.usable.count());
-  if (sort == "bits") return static_cast<int64_t>(row.micro_bits);
-  if (sort == "parameters") return static_cast<int64_t>(row.parameters);
-  if (sort == "requests") return static_cast<int64_t>(row.max_requests);
-  return row.margin();
+int64_t sort_key(const Row& row, Sort sort) {
+  switch (sort) {
+    case Sort::margin: return row.margin();
+    case Sort::needed: return static_cast<int64_t>(row.needed.count());
+    case Sort::usable: return static_cast<int64_t>(row.usable.count());
+    case Sort::bits: return static_cast<int64_t>(row.micro_bits);
+    case Sort::parameters: return static_cast<int64_t>(row.parameters);
+    case Sort::requests: return static_cast<int64_t>(row.max_requests);
+  }
+  return 0;
+}
+
+Sort sort_of(std::string_view word) {
+  std::string_view rest = kSorts;
+  uint64_t index = 0;
+  while (rest.substr(0, rest.find(',')) != word) {
+    rest.remove_prefix(std::min(rest.find(',') + 1, rest.size()));
+    ++index;
+  }
+  return static_cast<Sort>(index);
 }
 
 /// The first `limit` rows by the sort; equal ones in the order in which they came.
@@ -72,26 +87,25 @@ class Best {
     const Filter& filter = request_.filter;
     if (row.state > filter.worst) return;
     ++num_found_;
-    const int64_t key = sort_key(row, request_.sort);
-    const Ranked ranked{request_.is_descending ? -key : key, num_points_, row};
-    if (rows_.size() < request_.limit) {
-      rows_.push_back(ranked);
-      std::push_heap(rows_.begin(), rows_.end());
-    } else if (ranked < rows_.front()) {
-      std::pop_heap(rows_.begin(), rows_.end());
-      rows_.back() = ranked;
-      std::push_heap(rows_.begin(), rows_.end());
+    const int64_t value = sort_key(row, request_.sort);
+    const int64_t key = request_.is_descending ? -value : value;
+    if (rows_.size() == request_.limit) {
+      if (key >= rows_.back().key) return;
+      rows_.pop_back();
     }
+    // Behind those of the same key.
+    auto place = rows_.end();
+    while (place != rows_.begin() && key < (place - 1)->key)
+      --place;
+    rows_.insert(place, {key, row});
   }
 
   void refuse() { ++num_refused_; }
 
-  std::vector<Row> take() {
-    std::sort_heap(rows_.begin(), rows_.end());
-    std::vector<Row> rows;
+  template <typename Visit>
+  void each(const Visit& visit) const {
     for (const Ranked& ranked : rows_)
-      rows.push_back(ranked.row);
-    return rows;
+      visit(ranked.row);
   }
 
   void write_counts(json::Value& out) const {
@@ -104,12 +118,8 @@ class Best {
 
  private:
   struct Ranked {
-    int64_t key;
-    uint64_t number;
+    int64_t key = 0;
     Row row;
-    bool operator<(const Ranked& other) const {
-      return key != other.key ? key < other.key : number < other.number;
-    }
   };
 
   const SearchRequest& request_;
@@ -182,8 +192,7 @@ class Searcher {
 
   json::Value result() {
     json::Value rows = json::Value::array();
-    for (Row& row : best_.take())
-      rows.push(row_json(row));
+    best_.each([&](const Row& row) { rows.push(row_json(row)); });
     json::Value out = json::Value::object();
     best_.write_counts(out);
     out.set("rows", std::move(rows));
@@ -228,7 +237,7 @@ class Searcher {
   }
 
   void add_estimate(const Scenario& at, Row row) {
-    const bool needs_answers = request_.sort == "requests";
+    const bool needs_answers = request_.sort == Sort::requests;
     const Outcome outcome = needs_answers ? probe_.with_answers(at) : probe_.estimate(at);
     if (outcome.is_refused()) return best_.refuse();
     const auto resolved = probe_.resolve(at);
@@ -342,7 +351,8 @@ SearchRequest read_request(json::ObjectReader& reader) {
   SearchRequest out;
   out.plan = read_plan_request(reader);
   out.over = read_word(reader, "over", kOver);
-  out.sort = read_word(reader, "sort", kSorts);
+  const std::string sort = read_word(reader, "sort", kSorts);
+  if (reader.errors().empty()) out.sort = sort_of(sort);
   out.is_descending = reader.boolean("descending").value_or(false);
   const std::string verdict = read_word(reader, "verdict", kVerdicts);
   if (verdict != "any")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plan/short_sort.h"
 #include "specs/scenario_compare.h"
 #include "units/index.h"
 
@@ -50,15 +51,15 @@ class Combiner {
 
   std::vector<std::vector<uint64_t>> cheapest() {
     collect({}, 0, 0);
-    std::stable_sort(sets_.begin(), sets_.end(),
-                     [](const Set& a, const Set& b) { return a.cost < b.cost; });
     std::vector<std::vector<uint64_t>> found;
     uint64_t tries = 0;
-    for (const Set& set : sets_) {
-      if (found.size() == kMaxCombinations || tries == kMaxTries) break;
-      if (holds_more_than(found, set)) continue;
-      ++tries;
-      if (makes_it_fit(set)) found.push_back(set.members);
+    for (uint64_t cost = 1; cost <= dearest_; ++cost) {
+      for (const Set& set : sets_) {
+        if (found.size() == kMaxCombinations || tries == kMaxTries) return found;
+        if (set.cost != cost || holds_more_than(found, set)) continue;
+        ++tries;
+        if (makes_it_fit(set)) found.push_back(set.members);
+      }
     }
     return found;
   }
@@ -71,6 +72,7 @@ class Combiner {
 
   void collect(std::vector<uint64_t> members, uint64_t next, uint64_t cost) {
     if (!members.empty()) sets_.push_back({members, cost});
+    dearest_ = std::max(dearest_, cost);
     // What crosses alone needs no company.
     if (members.size() == kMaxTogether) return;
     if (!members.empty() && levers_[index_of(members.front())].crosses) return;
@@ -101,6 +103,7 @@ class Combiner {
   const std::vector<Lever>& levers_;
   Accept accept_;
   std::vector<Set> sets_;
+  uint64_t dearest_ = 0;
 };
 
 }  // namespace
@@ -122,7 +125,7 @@ Advice advise_scenario(Probe& probe, const Scenario& scenario,
     if (auto lever = best_setting(probe, offer, advice.before, accept))
       advice.levers.push_back(std::move(*lever));
   }
-  std::sort(advice.levers.begin(), advice.levers.end(), comes_first);
+  short_sort(advice.levers, comes_first);
   if (!holds(advice.before, accept))
     advice.combinations = Combiner(probe, scenario, advice.levers, accept).cheapest();
   return advice;

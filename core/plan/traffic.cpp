@@ -11,18 +11,28 @@ uint64_t final_tokens(const RequestShape& shape) {
   return shape.prompt_tokens + shape.output_tokens;
 }
 
-/// The final length that `percent` of 100 requests do not exceed.
-uint64_t percentile(std::vector<RequestShape> shapes, uint64_t total, uint64_t percent) {
-  std::sort(shapes.begin(), shapes.end(), [](const RequestShape& a, const RequestShape& b) {
-    return final_tokens(a) < final_tokens(b);
-  });
-  const uint64_t rank = ceil_div(CheckedU64(total) * percent, uint64_t{100}).value_or(total);
+/// How many requests end with at most so many tokens.
+uint64_t num_within(const std::vector<RequestShape>& shapes, uint64_t tokens) {
   uint64_t counted = 0;
-  for (const RequestShape& shape : shapes) {
-    counted += shape.weight;
-    if (counted >= rank) return final_tokens(shape);
+  for (const RequestShape& shape : shapes)
+    counted += final_tokens(shape) <= tokens ? shape.weight : 0;
+  return counted;
+}
+
+/// The final length that `percent` of 100 requests do not exceed; halving, without a sort.
+uint64_t percentile(const std::vector<RequestShape>& shapes, uint64_t total, uint64_t percent,
+                    uint64_t longest) {
+  const uint64_t rank = ceil_div(CheckedU64(total) * percent, uint64_t{100}).value_or(total);
+  uint64_t low = 0;
+  while (low < longest) {
+    const uint64_t middle = low + (longest - low) / 2;
+    if (num_within(shapes, middle) >= rank) {
+      longest = middle;
+    } else {
+      low = middle + 1;
+    }
   }
-  return final_tokens(shapes.back());
+  return low;
 }
 
 /// part / whole in millionths; 0 of nothing.
@@ -57,7 +67,7 @@ std::optional<Traffic> traffic_of(const TrafficInputs& inputs) {
   const CheckedU64 paged = max(in_blocks, live_tokens) - min(saved, in_blocks);
   if (!waste.valid() || !paged.valid() || !reserved.valid()) return std::nullopt;
   out.mean_tokens = ceil_div(halves, weight * uint64_t{2}).value_or(0);
-  out.p99_tokens = percentile(inputs.shapes, weight.value_or(0), 99);
+  out.p99_tokens = percentile(inputs.shapes, weight.value_or(0), 99, out.longest_tokens);
   out.live_tokens = live_tokens.value_or(0);
   out.block_waste_tokens = waste.value_or(0);
   out.shared_saved_tokens = saved.value_or(0);
