@@ -42,6 +42,8 @@ test("memory against context says the same in words, and follows the inputs", as
     const axis = page.locator("vg-context-chart [data-mark='y-axis tick label']");
     assert.match(await axis.textContent(), /100/);
     await page.getByRole("radio", { name: "GB", exact: true }).check();
+    // The switch is at the top of the page, where the chart is out of view.
+    await page.locator("vg-context-chart").scrollIntoViewIfNeeded();
     await page.locator('vg-context-chart svg[aria-label*="GB at 128K"]').waitFor();
     assert.match(await label(page, "context-chart"), /to [\d.]+\sGB at 128K/);
   });
