@@ -13,6 +13,7 @@ namespace vramgauge::api {
 namespace {
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
+constexpr std::string_view kCustom = "custom";
 
 /// How a setting's text becomes a field's.
 enum class As { same, on_off, cache_type, dtype, speculative, bytes_as_gib, flash_attention };
@@ -96,7 +97,7 @@ constexpr Mapping kMappings[] = {
 /// Settings that are used in other ways: what the log is about, and llama.cpp's context.
 constexpr std::string_view kUsedElsewhere[] = {
     "model",   "gpu",          "gpu_count",  "architecture", "version", "n_ctx",       "n_seq_max",
-    "num_ctx", "num_parallel", "kv_unified", "file_type",    "library", "enable_lora",
+    "num_ctx", "num_parallel", "kv_unified", "file_type",    "library", "enable_lora", "num_gpu",
 };
 
 bool starts_with(std::string_view text, std::string_view word) {
@@ -134,8 +135,8 @@ std::string flash_attention_of(std::string_view text) {
 
 /// Millionths of a GiB, as text.
 std::string gib_text(uint64_t bytes) {
-  const auto micros = scaled(CheckedU64(bytes), Decimal::kScale, kGiB).value_or(0);
-  return Decimal::from_micros(micros).text();
+  const auto twice = scaled(CheckedU64(bytes), 2 * Decimal::kScale, kGiB).value_or(0);
+  return Decimal::from_micros((twice + 1) / 2).text();
 }
 
 std::string converted(As as, std::string_view text) {
@@ -172,7 +173,8 @@ class Patch {
   bool is_listed(const Field& field, const std::string& value) const {
     const CatalogueList* list =
         field.kind == FieldKind::choice ? catalogue_.list(field.list) : nullptr;
-    return list == nullptr || value == kOwnFormat || list->find(value) != nullptr;
+    return list == nullptr || value == kOwnFormat || value == kCustom ||
+           list->find(value) != nullptr;
   }
 
   const Catalogue& catalogue_;
@@ -200,8 +202,12 @@ constexpr QuantizedName kQuantizedNames[] = {
 
 /// The catalogue's model of that name, else of the name without its owner.
 const CatalogueEntry* find_model(const Catalogue& catalogue, const std::string& name) {
+  const std::string own = name.substr(name.rfind('/') + 1);
+  constexpr std::string_view kOwner = "Meta-";
   const CatalogueEntry* entry = catalogue.models().find(name);
-  return entry != nullptr ? entry : catalogue.models().find(name.substr(name.rfind('/') + 1));
+  if (entry == nullptr) entry = catalogue.models().find(own);
+  if (entry != nullptr || !starts_with(own, kOwner)) return entry;
+  return catalogue.models().find(own.substr(kOwner.size()));
 }
 
 void set_model(Patch& patch, const EngineLog& log, const Catalogue& catalogue, LogScenario& out) {
@@ -231,43 +237,46 @@ uint64_t usable_bytes(const CatalogueEntry& gpu) {
 }
 
 /// Whether it is a part of a card (MIG), which logs name.
-bool is_slice(const CatalogueEntry& gpu) {
-  const json::Value* link = gpu.facts.find("link");
-  return link != nullptr && link->as_string() != nullptr && *link->as_string() == "none";
-}
+bool is_slice(const CatalogueEntry& gpu) { return gpu.id.find("-mig-") != std::string::npos; }
 
-/// The card whose memory is nearest, within half a per cent.
+/// The only card of that memory, within a third of a per cent; nothing when there are several.
 const CatalogueEntry* card_of_memory(const Catalogue& catalogue, uint64_t bytes) {
-  const CatalogueEntry* best = nullptr;
-  uint64_t nearest = bytes / 200;
+  const CatalogueEntry* found = nullptr;
   for (const CatalogueEntry& entry : catalogue.gpus().entries()) {
-    if (is_slice(entry)) continue;
     const uint64_t usable = usable_bytes(entry);
     const uint64_t off = usable > bytes ? usable - bytes : bytes - usable;
-    if (off >= nearest) continue;
-    nearest = off;
-    best = &entry;
+    if (off > bytes / 300 || is_slice(entry)) continue;
+    if (found != nullptr) return nullptr;
+    found = &entry;
   }
-  return best;
+  return found;
+}
+
+/// The memory of a card as the log states it: all of it, or what was free at the start.
+uint64_t card_bytes(const EngineLog& log) {
+  const LogFigure* figure = log.find(LogQuantity::gpu_total);
+  if (figure == nullptr) figure = log.find(LogQuantity::free_at_start);
+  return figure == nullptr ? 0 : static_cast<uint64_t>(std::max<int64_t>(0, figure->value));
+}
+
+const CatalogueEntry* named_card(const Catalogue& catalogue, const std::string& name) {
+  constexpr std::string_view kMaker = "NVIDIA ";
+  const CatalogueEntry* entry = name.empty() ? nullptr : catalogue.gpus().find(name);
+  if (entry != nullptr || !starts_with(name, kMaker)) return entry;
+  return catalogue.gpus().find(name.substr(kMaker.size()));
 }
 
 void set_card(Patch& patch, const EngineLog& log, const Catalogue& catalogue, LogScenario& out) {
-  std::string name(log.flag("gpu"));
-  const CatalogueEntry* entry = name.empty() ? nullptr : catalogue.gpus().find(name);
-  constexpr std::string_view kMaker = "NVIDIA ";
-  if (entry == nullptr && starts_with(name, kMaker))
-    entry = catalogue.gpus().find(name.substr(kMaker.size()));
-  const LogFigure* total = log.find(LogQuantity::gpu_total);
-  const uint64_t bytes =
-      total == nullptr ? 0 : static_cast<uint64_t>(std::max<int64_t>(0, total->value));
-  if (entry == nullptr && bytes > 0) {
+  const CatalogueEntry* entry = named_card(catalogue, std::string(log.flag("gpu")));
+  const uint64_t bytes = card_bytes(log);
+  if (entry == nullptr && bytes > 0 && log.flag("gpu").empty()) {
     entry = card_of_memory(catalogue, bytes);
     out.is_card_by_memory = entry != nullptr;
   }
   if (entry != nullptr) {
     patch.set("gpu", entry->id);
   } else if (bytes > 0) {
-    patch.set("gpu", "custom");
+    patch.set("gpu", std::string(kCustom));
     patch.set("gpu_memory_gib", gib_text(bytes));
   }
 }
@@ -293,8 +302,11 @@ void set_llama_context(Patch& patch, const EngineLog& log) {
   if (sequences) patch.set("num_requests", std::to_string(requests));
   if (const std::string_view unified = log.flag("kv_unified"); !unified.empty())
     patch.set("kv_unified", unified == "true" || unified == "1" ? "on" : "off");
-  if (const LogFigure* layers = log.find(LogQuantity::layers_offloaded))
+  if (const LogFigure* layers = log.find(LogQuantity::layers_offloaded)) {
     patch.set("gpu_layers", std::to_string(layers->value));
+  } else {
+    patch.set("gpu_layers", std::string(log.flag("num_gpu")));
+  }
   if (!log.flag("file_type").empty())
     patch.set("weight_format", gguf_format(log.flag("file_type")));
 }

@@ -18,12 +18,13 @@ struct LogScenario {
   std::vector<std::string> not_carried;
   /// The log's model, when the catalogue does not have it.
   std::string unknown_model;
-  /// The card was taken by its memory, which cards of the same memory share.
+  /// The log does not name its card; it is the only one of that memory.
   bool is_card_by_memory = false;
 };
 
 /// Fields by the settings of the log's engine; the model by its name in the catalogue, also under
-/// its name without the words of a quantisation; the card by its name, else by its memory.
+/// its name without the words of a quantisation; the card by its name, else by its memory where
+/// only one has that much, else as a custom one.
 LogScenario log_scenario(const EngineLog& log, const Catalogue& catalogue);
 
 }  // namespace vramgauge::api

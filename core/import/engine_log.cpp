@@ -165,16 +165,13 @@ void EngineLogReader::State::take(std::string_view piece) {
 
 void EngineLogReader::State::end_line() {
   ++line_number;
-  // A progress bar overwrites its line: what stands between returns is a line to a reader.
+  // A progress bar overwrites its line.
   std::string_view rest = line;
   while (!rest.empty()) {
     const auto end = std::min(rest.find('\r'), rest.size());
     const std::string_view text = rest.substr(0, end);
-    if (text.find('\x1b') == std::string_view::npos) {
-      read_line(text);
-    } else {
-      read_line(without_colours(text));
-    }
+    const bool is_coloured = text.find('\x1b') != std::string_view::npos;
+    is_coloured ? read_line(without_colours(text)) : read_line(text);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   line.clear();
@@ -239,15 +236,18 @@ void EngineLogReader::State::mark(const LogPattern& pattern, const std::string& 
 
 /// Begins anew when the same process, or the engine as a whole, has printed figures before.
 void EngineLogReader::State::start(LogEngine engine, const std::string& where) {
+  // What Ollama says of GPUs it says once, before the first model.
+  const auto is_lasting = [](const Owned<LogFigure>& figure) {
+    return figure.engine == LogEngine::ollama &&
+           (figure.item.quantity == LogQuantity::gpu_total ||
+            figure.item.quantity == LogQuantity::free_at_start);
+  };
   const auto is_before = [&](const Owned<LogFigure>& figure) {
-    return figure.engine == engine && (where.empty() || figure.item.where == where);
+    return figure.engine == engine && !is_lasting(figure) &&
+           (where.empty() || figure.item.where == where);
   };
   is_draft = false;
   if (std::none_of(figures.begin(), figures.end(), is_before)) return;
-  // What Ollama says of GPUs it says once, before the first model.
-  const auto is_lasting = [](const Owned<LogFigure>& figure) {
-    return figure.engine == LogEngine::ollama && (figure.item.quantity == LogQuantity::gpu_total);
-  };
   ++num_restarts;
   figures.erase(std::remove_if(figures.begin(), figures.end(),
                                [&](const auto& figure) { return !is_lasting(figure); }),

@@ -212,7 +212,7 @@ constexpr LogPattern kPatterns[] = {
     {kLlama, oom, "ErrorOutOfDeviceMemory"},
     // Ollama: its estimate, then what its own engine allocates; llama.cpp's lines may follow
     {kOllama, start, "msg=\"system memory\""},
-    {kOllama, none, "(version {t:@version})"},
+    {kOllama, none, "Listening on {*}(version {t:@version})"},
     {kOllama, none, "msg=\"inference compute\"{*}library={t:@library}"},
     {kOllama, none, "name=\"{t:@gpu}\" total=\"{b:gpu_total}\" available=\"{b:free_at_start}\""},
     {kOllama, none, "description=\"{t:@gpu}\""},

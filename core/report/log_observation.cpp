@@ -249,11 +249,16 @@ uint64_t log_gpu_count(const EngineLog& log) {
            std::min<uint64_t>(stated("pipeline_parallel_size"), 4096);
   if (!has_devices(log)) return 0;
   std::vector<std::string> devices;
+  uint64_t num_listed = 0;
   for (const LogFigure& figure : log.figures) {
-    const bool is_gpu = !figure.where.empty() && !is_host_buffer(figure.where);
+    // Devices of a list have only numbers; they are those that buffers name.
+    const bool is_listed = figure.where.substr(0, 3) == "GPU";
+    if (is_listed && figure.quantity == LogQuantity::free_at_start) ++num_listed;
+    const bool is_gpu = !figure.where.empty() && !is_listed && !is_host_buffer(figure.where);
     if (is_gpu && std::find(devices.begin(), devices.end(), figure.where) == devices.end())
       devices.push_back(figure.where);
   }
+  if (devices.empty()) return num_listed;
   return devices.size();
 }
 
