@@ -27,9 +27,12 @@ export function needs_reader(
   reply: { ok: true } | { ok: false; errors: { code: string }[] },
 ): boolean;
 
-export function needs_engine(
-  reply: { ok: true } | { ok: false; errors: { code: string }[] },
-): boolean;
+/** Modules of engines beside the main one. */
+export type EngineModule = "servers" | "llama_cpp";
+
+export function needed_engine(
+  reply: { ok: true } | { ok: false; errors: { code: string; args: Record<string, unknown> }[] },
+): EngineModule | null;
 
 /** What the module of methods without a catalogue exports. */
 export interface RawTools {
@@ -43,7 +46,7 @@ export function needs_tools(
 /** What opens the modules that are not there from the start. */
 export interface Openers {
   open_reader(): Promise<RawConverter>;
-  open_engine(): Promise<RawSession>;
+  open_engine(name: EngineModule): Promise<RawSession>;
   open_tools(): Promise<RawTools>;
 }
 
@@ -52,8 +55,6 @@ export class Facade {
   readonly session: RawSession;
   /** Whether the reader is loaded. */
   readonly has_reader: boolean;
-  /** Whether llama.cpp's module is loaded. */
-  readonly has_engine: boolean;
   /** Whether the module of methods without a catalogue is loaded. */
   readonly has_tools: boolean;
   load_catalogue(document: Uint8Array | string): string;
@@ -64,7 +65,7 @@ export class Facade {
   call(method: string, request: object): unknown;
   ask(method: string, request: object): Promise<unknown>;
   load_reader(): Promise<void>;
-  load_engine(): Promise<void>;
+  load_engine(name: EngineModule): Promise<void>;
   load_tools(): Promise<void>;
   drop_reader(): void;
 }

@@ -18,9 +18,13 @@ export function needs_reader(reply) {
   return !reply.ok && reply.errors.some(is_reader_needed);
 }
 
-/** Whether an answer is a request to load llama.cpp's module first. */
-export function needs_engine(reply) {
-  return !reply.ok && reply.errors.some(is_engine_needed);
+/** The module that has an engine, by its id or by the name that logs go under. */
+const module_of = (engine) => (["llama_cpp", "llama.cpp", "ollama"].includes(engine) ? "llama_cpp" : "servers");
+
+/** The engines' module that an answer asks for; null where it asks for none. */
+export function needed_engine(reply) {
+  const error = reply.ok ? undefined : reply.errors.find(is_engine_needed);
+  return error === undefined ? null : module_of(error.args.engine);
 }
 
 /** Whether an answer is a request to load the module of methods without a catalogue first. */
@@ -33,8 +37,9 @@ export class Facade {
   #documents = [];
   #loading_reader = null;
   #reader = null;
-  #loading_engine = null;
-  #engine = null;
+  #loading_engines = new Map();
+  /** Sessions of the engines' modules. */
+  #engines = new Map();
   #loading_tools = null;
   #tools = null;
   /** Configuration as given -> as the session reads it. */
@@ -43,7 +48,7 @@ export class Facade {
   /**
    * `session` is a Session of the main module. The openers are called when what they open is first
    * needed: `open_reader` resolves to a Converter of the reader module with the class defaults loaded,
-   * `open_engine` to a Session of llama.cpp's module, `open_tools` to a Tools object of the module for
+   * `open_engine` to a Session of the module "servers" or "llama_cpp", `open_tools` to a Tools object of the module for
    * methods without a catalogue.
    */
   constructor(session, openers) {
@@ -55,10 +60,6 @@ export class Facade {
     return this.#reader !== null;
   }
 
-  get has_engine() {
-    return this.#engine !== null;
-  }
-
   get has_tools() {
     return this.#tools !== null;
   }
@@ -67,7 +68,7 @@ export class Facade {
   load_catalogue(document) {
     const text = this.session.load_catalogue(document);
     this.#documents.push(document);
-    this.#engine?.load_catalogue(document);
+    for (const session of this.#engines.values()) session.load_catalogue(document);
     return text;
   }
 
@@ -75,7 +76,8 @@ export class Facade {
   restart(session) {
     for (const document of this.#documents) session.load_catalogue(document);
     this.session = session;
-    this.#engine = this.#loading_engine = null;
+    this.#engines.clear();
+    this.#loading_engines.clear();
     this.#tools = this.#loading_tools = null;
     this.drop_reader();
   }
@@ -112,7 +114,8 @@ export class Facade {
 
   /** What loads the module that an answer lacks; null where it lacks none. */
   missing_module(reply) {
-    if (needs_engine(reply) && !this.has_engine) return () => this.load_engine();
+    const engine = needed_engine(reply);
+    if (engine !== null && !this.#engines.has(engine)) return () => this.load_engine(engine);
     if (needs_tools(reply) && !this.has_tools) return () => this.load_tools();
     return needs_reader(reply) && !this.has_reader ? () => this.load_reader() : null;
   }
@@ -129,19 +132,22 @@ export class Facade {
     return this.#loading_reader;
   }
 
-  /** Loads llama.cpp's module with the catalogue as the main one has it; a failure is not kept. */
-  load_engine() {
-    this.#loading_engine ??= this.#openers.open_engine().then(
-      (session) => {
-        for (const document of this.#documents) session.load_catalogue(document);
-        this.#engine = session;
-      },
-      (failure) => {
-        this.#loading_engine = null;
-        throw failure;
-      },
-    );
-    return this.#loading_engine;
+  /** Loads an engines' module with the catalogue as the main one has it; a failure is not kept. */
+  load_engine(name) {
+    const loading =
+      this.#loading_engines.get(name) ??
+      this.#openers.open_engine(name).then(
+        (session) => {
+          for (const document of this.#documents) session.load_catalogue(document);
+          this.#engines.set(name, session);
+        },
+        (failure) => {
+          this.#loading_engines.delete(name);
+          throw failure;
+        },
+      );
+    this.#loading_engines.set(name, loading);
+    return loading;
   }
 
   /** Loads the module of methods without a catalogue; a failure is not kept. */
@@ -167,8 +173,21 @@ export class Facade {
     const text = this.session.call(method, asked);
     if (!text.startsWith('{"ok":false')) return text;
     const reply = JSON.parse(text);
-    if (this.#engine !== null && needs_engine(reply)) return this.#engine.call(method, asked);
-    return this.#tools !== null && needs_tools(reply) ? this.#use_tools(method, asked) : text;
+    const engine = this.#engines.get(needed_engine(reply));
+    if (engine !== undefined) return engine.call(method, asked);
+    if (this.#tools === null || !needs_tools(reply)) return text;
+    return method === "check_log" ? this.#check_log(request) : this.#use_tools(method, asked);
+  }
+
+  /** The tools read the log, the module of its engine compares. */
+  #check_log({ text, ...rest }) {
+    const read = this.#tools.call("read_log", JSON.stringify({ text }));
+    if (!read.startsWith('{"ok":true')) return read;
+    const { log } = JSON.parse(read).result;
+    const engine = this.#engines.get(module_of(log.engine));
+    if (engine !== undefined) return engine.call("check_log", JSON.stringify({ ...rest, log }));
+    const error = { code: "engine.module_needed", path: "/text", args: { engine: log.engine }, message: "", hint: "" };
+    return JSON.stringify({ ok: false, errors: [error], warnings: [] });
   }
 
   /** What a command line says is completed by the session, which has the models. */

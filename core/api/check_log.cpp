@@ -18,14 +18,14 @@ namespace {
 
 constexpr const char* kPath = "/scenario";
 
-Result<EngineLog> log_of(json::ObjectReader& reader) {
+Result<EngineLog> log_of(LogTextReader read_text, json::ObjectReader& reader) {
   const json::Value* document = reader.raw("log");
   const auto text = reader.string("text");
   if (document != nullptr) return read_engine_log(*document, "/log");
   if (!text) return fail(ErrorCode::json_missing_key, "/text", {{"key", "text"}});
-  EngineLogReader log_reader;
-  log_reader.feed(*text);
-  return log_reader.finish();
+  if (read_text == nullptr)
+    return fail(ErrorCode::api_tools_needed, "/text", {{"method", std::string_view("check_log")}});
+  return read_text(*text);
 }
 
 /// The log's fields with those of the request over them.
@@ -202,12 +202,17 @@ json::Value result_of(const EngineLog& log, const LogScenario& scenario,
 
 }  // namespace
 
-Answer check_log(const Parts& parts, const Catalogue& catalogue, Models& models,
-                 const json::Value& request) {
+Answer check_read_log(const Parts& parts, const Catalogue& catalogue, Models& models,
+                      const json::Value& request) {
+  return check_log_with(nullptr, parts, catalogue, models, request);
+}
+
+Answer check_log_with(LogTextReader read_text, const Parts& parts, const Catalogue& catalogue,
+                      Models& models, const json::Value& request) {
   Diagnostics errors;
   json::ObjectReader reader(request, "", errors);
   const json::Value* given = reader.raw("scenario");
-  const auto log = log_of(reader);
+  const auto log = log_of(read_text, reader);
   if (!errors.empty()) return fail(std::move(errors));
   if (!log) return fail(log.error());
   if (log->engine == LogEngine::unknown)

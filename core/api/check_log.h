@@ -3,6 +3,7 @@
 
 #include "api/envelope.h"
 #include "api/parts.h"
+#include "import/engine_log.h"
 
 namespace vramgauge::api {
 
@@ -13,5 +14,16 @@ namespace vramgauge::api {
 /// says why. Errors: log.no_engine; those of reading the request.
 Answer check_log(const Parts& parts, const Catalogue& catalogue, Models& models,
                  const json::Value& request);
+
+/// The same for a log that was read elsewhere (`read_log` of the tools); a text is answered with
+/// api.tools_needed.
+Answer check_read_log(const Parts& parts, const Catalogue& catalogue, Models& models,
+                      const json::Value& request);
+
+/// What reads a log's text; null = nothing does.
+using LogTextReader = Result<EngineLog> (*)(const std::string& text);
+
+Answer check_log_with(LogTextReader read_text, const Parts& parts, const Catalogue& catalogue,
+                      Models& models, const json::Value& request);
 
 }  // namespace vramgauge::api

@@ -62,7 +62,9 @@ struct Parts {
 
 /// Everything: the program.
 const Parts& all_parts();
-/// The page's main module: the rule of thumb and the server engines.
+/// The page's main module: the rule of thumb.
+const Parts& page_parts();
+/// The page's module for server engines.
 const Parts& server_parts();
 /// The page's module for llama.cpp.
 const Parts& llama_cpp_parts();

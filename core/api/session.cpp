@@ -230,6 +230,7 @@ Answer Session::State::dispatch(std::string_view method, const json::Value& requ
   if (method == "fit") return fit(request);
   if (method == "check_log" && parts.check_log != nullptr)
     return parts.check_log(parts, catalogue, models, request);
+  if (method == "check_log") return fail(ErrorCode::api_tools_needed, "", {{"method", method}});
   if (method == "parse_command") return parse_command(request);
   if (is_tool(method)) return tool(method, request);
   if (method == "concurrency") return concurrency(request);

@@ -6,11 +6,13 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { module_dir } from "../wasm/shipped_module.mjs";
 
-// The reader is loaded when a file or a foreign configuration is read, by no first visit: it may be
-// larger, and has a bound of its own.
+// The page starts with the main module alone. The others are loaded when what they have is asked for, by
+// no first visit: they may be larger, and have bounds of their own. The one-file page holds one of
+// everything; its own size is bounded.
 const budgets = {
   vramgauge: { raw_bytes: 450_000, packed_bytes: 170_000 },
-  vramgauge_llama_cpp: { raw_bytes: 450_000, packed_bytes: 170_000 },
+  vramgauge_servers: { raw_bytes: 530_000, packed_bytes: 220_000 },
+  vramgauge_llama_cpp: { raw_bytes: 500_000, packed_bytes: 210_000 },
   vramgauge_tools: { raw_bytes: 450_000, packed_bytes: 170_000 },
   vramgauge_reader: { raw_bytes: 500_000, packed_bytes: 205_000 },
 };

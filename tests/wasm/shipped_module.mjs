@@ -32,7 +32,7 @@ export function bundle_catalogue() {
 export async function new_facade(catalogue, document) {
   const facade = new Facade(await open_session(module_dir, []), {
     open_reader: () => open_converter(module_dir, catalogue.reader),
-    open_engine: () => open_session(module_dir, [], "vramgauge_llama_cpp"),
+    open_engine: (name) => open_session(module_dir, [], `vramgauge_${name}`),
     open_tools: () => open_tools(module_dir),
   });
   facade.load_catalogue(document);
@@ -42,7 +42,12 @@ export async function new_facade(catalogue, document) {
 /** All modules, fresh, with a document of the catalogue loaded into those that answer. */
 export async function new_session(catalogue, document = catalogue.all) {
   const facade = await new_facade(catalogue, document);
-  await Promise.all([facade.load_reader(), facade.load_engine(), facade.load_tools()]);
+  await Promise.all([
+    facade.load_reader(),
+    facade.load_engine("servers"),
+    facade.load_engine("llama_cpp"),
+    facade.load_tools(),
+  ]);
   return {
     /** The reply as it is written. */
     call_text: (method, request) => facade.call_text(method, request),

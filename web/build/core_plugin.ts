@@ -20,11 +20,15 @@ interface CoreModule {
   url: string;
 }
 
+/** Modules of the site. */
+const kSiteModules = ["main", "servers", "llama_cpp", "reader", "tools"] as const;
+type SiteModule = (typeof kSiteModules)[number];
+type Modules = Record<SiteModule, CoreModule>;
+
 interface Sources {
-  main: CoreModule;
-  llama_cpp: CoreModule;
-  reader: CoreModule;
-  tools: CoreModule;
+  modules: Modules;
+  /** One with everything, for the one-file page. */
+  all: CoreModule;
   catalogue_dir: string;
 }
 
@@ -55,11 +59,11 @@ function find_module(core_dir: string, name: string): CoreModule {
 
 function find_sources(): Sources {
   const core_dir = resolve(process.env["VRAMGAUGE_CORE_DIR"] ?? join(kRepoRoot, "build/wasm/wasm"));
+  const find = (name: SiteModule): CoreModule =>
+    find_module(core_dir, name === "main" ? "vramgauge" : `vramgauge_${name}`);
   return {
-    main: find_module(core_dir, "vramgauge"),
-    llama_cpp: find_module(core_dir, "vramgauge_llama_cpp"),
-    reader: find_module(core_dir, "vramgauge_reader"),
-    tools: find_module(core_dir, "vramgauge_tools"),
+    modules: Object.fromEntries(kSiteModules.map((name) => [name, find(name)])) as Modules,
+    all: find_module(core_dir, "vramgauge_all"),
     catalogue_dir: build_catalogue(core_dir),
   };
 }
@@ -83,14 +87,17 @@ const without_address = (glue: string): string =>
   );
 
 export function core_plugin(flavour: Flavour): Plugin {
-  const { main, llama_cpp, reader, tools, catalogue_dir } = find_sources();
+  const { modules, all, catalogue_dir } = find_sources();
   const document = (name: string): Buffer => readFileSync(join(catalogue_dir, name));
   const catalogue_root = `catalogue-${short_hash(document("all.json"))}`;
+  const glue_of = (name: SiteModule): string =>
+    (flavour === "site" ? modules[name] : all).glue_path;
   const glue = new Map([
-    ["virtual:core-glue", main.glue_path],
-    ["virtual:core-llama-cpp-glue", llama_cpp.glue_path],
-    ["virtual:core-reader-glue", reader.glue_path],
-    ["virtual:core-tools-glue", tools.glue_path],
+    ["virtual:core-glue", glue_of("main")],
+    ["virtual:core-servers-glue", glue_of("servers")],
+    ["virtual:core-llama-cpp-glue", glue_of("llama_cpp")],
+    ["virtual:core-reader-glue", glue_of("reader")],
+    ["virtual:core-tools-glue", glue_of("tools")],
   ]);
 
   return {
@@ -105,18 +112,12 @@ export function core_plugin(flavour: Flavour): Plugin {
     load(id) {
       if (id === "\0virtual:core-urls")
         return exports_of({
-          main_url: main.url,
-          llama_cpp_url: llama_cpp.url,
-          reader_url: reader.url,
-          tools_url: tools.url,
+          ...Object.fromEntries(kSiteModules.map((name) => [`${name}_url`, modules[name].url])),
           catalogue_root,
         });
       if (id === "\0virtual:core-embedded")
         return exports_of({
-          main_deflated: deflated(main.wasm),
-          llama_cpp_deflated: deflated(llama_cpp.wasm),
-          reader_deflated: deflated(reader.wasm),
-          tools_deflated: deflated(tools.wasm),
+          all_deflated: deflated(all.wasm),
           catalogue_deflated: deflated(document("all.json")),
         });
       return null;
@@ -127,7 +128,7 @@ export function core_plugin(flavour: Flavour): Plugin {
     generateBundle() {
       if (flavour !== "site") return;
       const models = readdirSync(join(catalogue_dir, "models")).map((file) => `models/${file}`);
-      for (const { url, wasm } of [main, llama_cpp, reader, tools])
+      for (const { url, wasm } of Object.values(modules))
         this.emitFile({ type: "asset", fileName: url, source: wasm });
       for (const name of ["core.json", "reader.json", ...models])
         this.emitFile({

@@ -17,6 +17,7 @@ declare module "virtual:offline" {
 
 declare module "virtual:core-urls" {
   export const main_url: string;
+  export const servers_url: string;
   export const llama_cpp_url: string;
   export const reader_url: string;
   export const tools_url: string;
@@ -24,10 +25,7 @@ declare module "virtual:core-urls" {
 }
 
 declare module "virtual:core-embedded" {
-  export const main_deflated: string;
-  export const llama_cpp_deflated: string;
-  export const reader_deflated: string;
-  export const tools_deflated: string;
+  export const all_deflated: string;
   export const catalogue_deflated: string;
 }
 
@@ -47,6 +45,10 @@ interface RawSessionModule {
 }
 
 declare module "virtual:core-glue" {
+  export default function create(options: ModuleOptions): Promise<RawSessionModule>;
+}
+
+declare module "virtual:core-servers-glue" {
   export default function create(options: ModuleOptions): Promise<RawSessionModule>;
 }
 

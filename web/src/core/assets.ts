@@ -1,3 +1,5 @@
+import type { EngineModule } from "../../../wasm/facade.mjs";
+
 /**
  * Where the modules and the catalogue come from. The site fetches them beside the page; the one-file
  * HTML carries all of it inside. The bundler chooses the implementation behind "virtual:core-assets".
@@ -11,8 +13,8 @@ export interface CoreAssets {
   model_facts(file: string): Promise<Uint8Array>;
   /** The facts of all models at once; null where the first document has them. */
   all_models(): Promise<Uint8Array> | null;
-  /** The compiled module of llama.cpp's engine. */
-  llama_cpp_module(): Promise<WebAssembly.Module>;
+  /** A compiled module of engines. */
+  engine_module(name: EngineModule): Promise<WebAssembly.Module>;
   /** The compiled module of methods without a catalogue. */
   tools_module(): Promise<WebAssembly.Module>;
   /** The compiled reader of foreign formats. */

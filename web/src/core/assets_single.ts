@@ -1,10 +1,4 @@
-import {
-  catalogue_deflated,
-  llama_cpp_deflated,
-  main_deflated,
-  reader_deflated,
-  tools_deflated,
-} from "virtual:core-embedded";
+import { all_deflated, catalogue_deflated } from "virtual:core-embedded";
 import type { CoreAssets } from "./assets";
 
 async function inflate(base64: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -13,13 +7,18 @@ async function inflate(base64: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/** One module has everything: several would each carry what they have in common. */
+let everything: Promise<WebAssembly.Module> | null = null;
+const module = (): Promise<WebAssembly.Module> =>
+  (everything ??= inflate(all_deflated).then((binary) => WebAssembly.compile(binary)));
+
 export const assets: CoreAssets = {
-  module: async () => WebAssembly.compile(await inflate(main_deflated)),
+  module,
   catalogue: () => inflate(catalogue_deflated),
   model_facts: (file) => Promise.reject(new Error(`${file} is not in the embedded catalogue`)),
   all_models: () => null,
-  llama_cpp_module: async () => WebAssembly.compile(await inflate(llama_cpp_deflated)),
-  tools_module: async () => WebAssembly.compile(await inflate(tools_deflated)),
-  reader_module: async () => WebAssembly.compile(await inflate(reader_deflated)),
+  engine_module: module,
+  tools_module: module,
+  reader_module: module,
   reader_catalogue: () => inflate(catalogue_deflated),
 };

@@ -1,4 +1,4 @@
-import { catalogue_root, llama_cpp_url, main_url, reader_url, tools_url } from "virtual:core-urls";
+import { catalogue_root, llama_cpp_url, main_url, reader_url, servers_url, tools_url } from "virtual:core-urls";
 import type { CoreAssets } from "./assets";
 
 /** The site's folder: scripts lie one below it. A foreign page that loads them has another address. */
@@ -46,7 +46,7 @@ export const assets: CoreAssets = {
   model_facts: async (file) =>
     fetch_bytes(`${catalogue_root}/${is_kept() ? "models.json" : `models/${checked_file(file)}`}`),
   all_models: () => fetch_bytes(`${catalogue_root}/models.json`),
-  llama_cpp_module: () => fetch_module(llama_cpp_url),
+  engine_module: (name) => fetch_module(name === "servers" ? servers_url : llama_cpp_url),
   tools_module: () => fetch_module(tools_url),
   reader_module: () => fetch_module(reader_url),
   reader_catalogue: () => fetch_bytes(`${catalogue_root}/reader.json`),

@@ -1,6 +1,6 @@
 import create_main from "virtual:core-glue";
 import type { RawReaderModule } from "virtual:core-reader-glue";
-import { Facade, type RawSession, type RawTools } from "../../../wasm/facade.mjs";
+import { Facade, type EngineModule, type RawSession, type RawTools } from "../../../wasm/facade.mjs";
 import type { CoreAssets } from "./assets";
 import type { Diag, Envelope, ErrorEnvelope, Method, Methods } from "./types";
 
@@ -25,9 +25,10 @@ export interface ReaderModule {
 }
 
 /**
- * Typed access to the core: a session of the main module, llama.cpp's once that engine is asked for, and the
- * reader once something in a foreign format is met. Calls are synchronous and cheap. If a module traps, the client starts new instances,
- * loads the same catalogue documents again and reports "page.internal_error" for the call that trapped.
+ * Typed access to the core: a session of the main module, those of other engines once they are asked for,
+ * and the reader once something in a foreign format is met. Calls are synchronous and cheap. If a module
+ * traps, the client starts new instances, loads the same catalogue documents again and reports
+ * "page.internal_error" for the call that trapped.
  */
 export class CoreClient {
   #loading = new Map<string, Promise<void>>();
@@ -43,7 +44,7 @@ export class CoreClient {
   ) {
     this.#facade = new Facade(session, {
       open_reader: () => this.#open_converter(),
-      open_engine: () => open_llama_cpp(this.assets),
+      open_engine: (name) => open_engine(this.assets, name),
       open_tools: () => open_tools(this.assets),
     });
   }
@@ -181,11 +182,13 @@ async function open_session(module: WebAssembly.Module): Promise<RawSession> {
   return new instance.Session();
 }
 
-async function open_llama_cpp(assets: CoreAssets): Promise<RawSession> {
-  const [glue, module] = await Promise.all([
-    import("virtual:core-llama-cpp-glue"),
-    assets.llama_cpp_module(),
-  ]);
+const engine_glue = {
+  servers: () => import("virtual:core-servers-glue"),
+  llama_cpp: () => import("virtual:core-llama-cpp-glue"),
+};
+
+async function open_engine(assets: CoreAssets, name: EngineModule): Promise<RawSession> {
+  const [glue, module] = await Promise.all([engine_glue[name](), assets.engine_module(name)]);
   const instance = await glue.default(with_module(module));
   return new instance.Session();
 }
