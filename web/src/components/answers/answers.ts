@@ -126,10 +126,6 @@ export class AnswersPanel extends StoreElement {
   #facts({ engine = [] }: Estimate): Answer[] {
     const format = this.store.format;
     const shown = engine.filter(({ id }) => kFacts.includes(id));
-    const text = (value: number | string, unit: string): string => {
-      if (unit === "factor") return `${value}×`;
-      return unit === "bytes" ? format.small_size(Number(value)) : format.integer(Number(value));
-    };
     return shown.map(({ id, value, unit }) => ({
       id,
       question: t_core("facts", id),
