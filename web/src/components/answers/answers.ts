@@ -31,7 +31,8 @@ const kFacts = [
 
 function fact_text(format: Formatter, value: number | string, unit: string): string {
   if (unit === "bytes") return format.small_size(Number(value));
-  return unit === "fraction" ? String(value) : format.integer(Number(value));
+  const is_exact = unit === "fraction" || unit === "factor";
+  return is_exact ? String(value) : format.integer(Number(value));
 }
 
 interface Answer {
