@@ -89,8 +89,8 @@ struct Scenario {
   Decimal memory_frac;
   /// Size of the cache itself, in place of a share of the card.
   Decimal kv_cache_gib;
-  /// Memory that others hold on each card before the engine starts; 0 = what the system of a machine
-  /// with shared memory is taken to, nothing elsewhere.
+  /// Memory that others hold on each card before the engine starts; 0 = what the system of a
+  /// machine with shared memory is taken to, nothing elsewhere.
   Decimal held_gib;
   /// Longest request that is taken; 0 = context_tokens.
   uint64_t max_model_len = 0;

@@ -22,8 +22,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   bool as_json = false;
   int exit_code = tools::kDone;
-  tools::add_check_log_command(app, exit_code);
   tools::add_command_line_commands(app, exit_code);
+  tools::add_check_log_command(app, exit_code);
 
   tools::ScenarioSource source;
   CLI::App* estimate =
@@ -84,8 +84,9 @@ CLI::App* accuracy =
 accuracy->add_option("files", accuracy_source.files, "truth files, gzipped or not")->required();
 accuracy->add_option("--headers", accuracy_source.header_folders,
                      "folder with the headers of the models that the files name");
-accuracy->add_option("--configs", accuracy_source.config_folders,
-                     "folder with configurations (org__name.json) of models that the catalogue lacks");
+accuracy->add_option(
+    "--configs", accuracy_source.config_folders,
+    "folder with configurations (org__name.json) of models that the catalogue lacks");
 accuracy->add_option("--engine-version", accuracy_source.engine_versions,
                      "whose rules apply: a build of llama.cpp (b6975), a release of vLLM (0.19.0)");
 accuracy->add_option("--engine-file", accuracy_source.engine_file,
