@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { assert_clean } from "./axe.mjs";
-import { answered, browser_tests, open, screenshot, verdict } from "./harness.mjs";
+import { answered, browser_tests, input, open, screenshot, verdict } from "./harness.mjs";
 
 const open_in = browser_tests();
 const kVllm =
@@ -66,5 +66,14 @@ test("text that is no log is refused with a reason", async () => {
     await check.locator("textarea").fill("nothing of an engine");
     await check.getByRole("button", { name: "Compare" }).click();
     await check.locator(".bad").waitFor();
+  });
+});
+
+test("a format that the chosen engine does not load gives way to the checkpoint's own", async () => {
+  await open(open_in, { hash: "#v=1&model=Qwen/Qwen3-8B&weight_format=Q4_K_M" }, async (page) => {
+    await input(page, "engine").selectOption("tensorrt_llm");
+    await page.waitForURL(/weight_format=auto/);
+    await answered(page);
+    assert.match(page.url(), /engine=tensorrt_llm/);
   });
 });

@@ -1,4 +1,4 @@
-import type { Diag } from "../core/types";
+import type { Diag, Envelope } from "../core/types";
 
 /** What is wrong with a field, or worth knowing about it. */
 export interface Finding {
@@ -18,3 +18,7 @@ export function field_of(diag: Diag): string {
 export function has_place(warning: Diag): boolean {
   return !kModelKeys.includes(field_of(warning));
 }
+
+/** The engine does not load weights in the format that was chosen. */
+export const is_format_refused = (reply: Envelope<unknown>): boolean =>
+  !reply.ok && reply.errors.some(({ code }) => code === "engine.format_not_served");

@@ -12,13 +12,8 @@ import type {
   Scenario,
 } from "../core/types";
 import { Formatter, kGibBytes, type ByteUnit } from "../format/format";
-import {
-  describe_document,
-  load_language,
-  use_error_texts,
-  use_language,
-} from "../i18n/i18n";
-import { field_of, has_place, kModelKeys, type Finding } from "./findings";
+import { describe_document, load_language, use_error_texts, use_language } from "../i18n/i18n";
+import { field_of, has_place, is_format_refused, kModelKeys, type Finding } from "./findings";
 import { AddressBar, decode_link, encode_link, page_address, type DecodedLink } from "./link";
 import {
   apply_theme,
@@ -58,6 +53,8 @@ export class Store extends EventTarget {
   readonly #lists = new Map<CatalogueKind, CatalogueItem[]>();
   /** Null where the scenario is somebody else's, as on a foreign page. */
   #address: AddressBar | null = null;
+  /** The engine was changed: a format it does not load gives way to the checkpoint's own. */
+  #may_settle_format = false;
   /** Text in a field that is not a value at all, by field key. */
   readonly #unreadable = new Map<string, Diag>();
 
@@ -115,6 +112,7 @@ export class Store extends EventTarget {
       else next[key] = value;
     }
     if ("gpu" in values) this.#settle_custom_memory(next);
+    this.#may_settle_format = "engine" in values;
     this.given = next;
     this.#address?.write_soon(next);
     this.#compute();
@@ -260,6 +258,8 @@ export class Store extends EventTarget {
   }
 
   #show(reply: Envelope<Estimate>, unreadable: Diag[]): void {
+    if (this.#may_settle_format && is_format_refused(reply))
+      return this.set("weight_format", "auto");
     if (reply.ok) this.estimate = reply.result;
     this.warnings = reply.warnings;
     this.errors = [...unreadable, ...(reply.ok ? [] : reply.errors)];
