@@ -48,7 +48,10 @@ FormatSizes::FormatSizes(const std::vector<WeightTensor>& tensors, const ModelSp
 std::optional<FormatSize> FormatSizes::in(const WeightFormat& format) {
   const auto* mix = format.layout ? std::get_if<GgufMixLayout>(&*format.layout) : nullptr;
   if (mix != nullptr && !tensors_.empty()) return in_mix(mix->mix);
-  const auto weights = format_weights(distinct_, spec_, format);
+  // GGUF goes by names, which tensors that were counted together have lost.
+  const bool goes_by_names =
+      format.layout && std::holds_alternative<GgufBlockLayout>(*format.layout);
+  const auto weights = format_weights(goes_by_names ? tensors_ : distinct_, spec_, format);
   if (!weights) return std::nullopt;
   return FormatSize{weights->total, weights->basis};
 }

@@ -32,17 +32,18 @@ TEST(FormatSizes, AreThoseOfFormatWeights) {
   const json::Value::Array& models = *document.find("models")->as_array();
   uint64_t num_equal = 0;
   for (std::size_t i = 0; i < models.size(); i += kEvery) {
-    const auto spec = read_spec(*models[i].find("config"));
-    ASSERT_TRUE(spec.has_value());
-    const std::vector<WeightTensor> tensors = weight_tensors(spec->spec);
-    FormatSizes sizes(tensors, spec->spec);
+    const auto document_of_model = read_spec(*models[i].find("config"));
+    ASSERT_TRUE(document_of_model.has_value());
+    const ModelSpec& spec = document_of_model->model.spec;
+    const std::vector<WeightTensor> tensors = weight_tensors(spec);
+    FormatSizes sizes(tensors, spec);
     for (const WeightFormat& format : formats) {
       const auto size = sizes.in(format);
-      const auto weights = format_weights(tensors, spec->spec, format);
-      ASSERT_EQ(size.has_value(), weights.has_value()) << spec->spec.name << " " << format.id;
+      const auto weights = format_weights(tensors, spec, format);
+      ASSERT_EQ(size.has_value(), weights.has_value()) << spec.name << " " << format.id;
       if (!size) continue;
-      EXPECT_EQ(size->total, weights->total) << spec->spec.name << " " << format.id;
-      EXPECT_EQ(size->basis, weights->basis) << spec->spec.name << " " << format.id;
+      EXPECT_EQ(size->total, weights->total) << spec.name << " " << format.id;
+      EXPECT_EQ(size->basis, weights->basis) << spec.name << " " << format.id;
       ++num_equal;
     }
   }
