@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <fmt/format.h>
+
 #include "calibrate_endpoint.h"
 #include "calibrate_metrics.h"
 #include "probe.h"
@@ -38,7 +40,7 @@ int read_sources(const std::vector<std::string>& from, EngineLog& log) {
       if (!endpoint)
         return usage(source + " is not http://ADDRESS:PORT on this machine's own loopback");
       if (const std::string error = ask_endpoint(*endpoint, log); !error.empty())
-        return fail_with(source + ": " + error);
+        return fail_with(fmt::format("{}: {}", source, error));
       continue;
     }
     const auto text = read_input(source);
