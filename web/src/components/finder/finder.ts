@@ -181,10 +181,9 @@ export class Finder extends Planned<SearchResult> {
           ? html`<span class="quiet">${t("compare.now")}</span>`
           : html`<button
               class="text-button"
-              aria-label=${t("levers.apply_named", { name })}
               @click=${() => this.store.set(key, id)}
             >
-              ${t("finder.use")}
+              ${t("finder.use")}<span class="visually-hidden"> ${name}</span>
             </button>`}
       </td>
     </tr>`;
