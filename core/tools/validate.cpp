@@ -46,12 +46,18 @@ bool has_field(std::string_view key, const std::string& engine) {
 json::Value on_machine(json::Value scenario, const MeasuredDevice& device,
                        const std::string& engine) {
   scenario.set("gpu", device.gpu);
-  if (has_field("held_gib", engine) && scenario.find("held_gib") == nullptr &&
-      device.usable_bytes > device.free_bytes)
-    scenario.set("held_gib", gib_field(device.usable_bytes - device.free_bytes));
   if (has_field("host_ram_gib", engine) && scenario.find("host_ram_gib") == nullptr) {
     if (const auto host = available_host_bytes()) scenario.set("host_ram_gib", gib_field(*host));
   }
+  return scenario;
+}
+
+/// The same, with what others hold on the device.
+json::Value with_others(json::Value scenario, const MeasuredDevice& device,
+                        const std::string& engine) {
+  const bool is_open = has_field("held_gib", engine) && scenario.find("held_gib") == nullptr;
+  if (is_open && device.usable_bytes > device.free_bytes)
+    scenario.set("held_gib", gib_field(device.usable_bytes - device.free_bytes));
   return scenario;
 }
 
@@ -141,16 +147,34 @@ const MeasuredDevice& smallest(const std::vector<MeasuredDevice>& devices) {
   });
 }
 
-json::Value estimate_on(Program& program, const json::Value& scenario,
-                        const MeasuredDevice& device) {
-  // Which engine is meant, and how many GPUs, only the facade knows: it fills in the defaults.
+json::Value estimate(Program& program, const json::Value& scenario) {
+  return program.call("estimate", request_with("scenario", scenario));
+}
+
+/// Predictions on a kind of device: what is needed, as on an empty card, since each device is held
+/// against its own free memory; and the engine's verdict where others hold some of it.
+struct Predictions {
+  json::Value envelope;
+  json::Value engine_verdict;
+};
+
+Predictions predict_on(Program& program, const json::Value& scenario,
+                       const MeasuredDevice& device) {
+  // Which engine is meant, only the facade knows: it fills in the defaults.
   json::Value first = scenario;
   first.set("gpu", device.gpu);
-  json::Value resolved = program.call("estimate", request_with("scenario", first));
-  if (!is_ok(resolved)) return resolved;
+  Predictions out;
+  out.envelope = estimate(program, first);
+  if (!is_ok(out.envelope)) return out;
   const std::string engine =
-      text_of(member(member(member(resolved, "result"), "scenario"), "engine"));
-  return program.call("estimate", request_with("scenario", on_machine(scenario, device, engine)));
+      text_of(member(member(member(out.envelope, "result"), "scenario"), "engine"));
+  const json::Value asked = on_machine(scenario, device, engine);
+  out.envelope = estimate(program, asked);
+  if (!is_ok(out.envelope)) return out;
+  const json::Value shared = estimate(program, with_others(asked, device, engine));
+  const json::Value& best = is_ok(shared) ? shared : out.envelope;
+  out.engine_verdict = member(member(best, "result"), "verdict");
+  return out;
 }
 
 std::string device_line(const json::Value& device) {
@@ -185,22 +209,23 @@ json::Value validate_scenario(Program& program, json::Value scenario, const json
     return error_envelope({"validate.bad_probe", "The machine's document cannot be read",
                            "Take what vramgauge probe --json writes"});
   }
-  json::Value envelope = estimate_on(program, scenario, measured->front());
-  if (!is_ok(envelope)) return envelope;
+  Predictions first = predict_on(program, scenario, measured->front());
+  if (!is_ok(first.envelope)) return std::move(first.envelope);
   const uint64_t count =
-      number_of(member(member(member(envelope, "result"), "scenario"), "gpu_count"));
+      number_of(member(member(member(first.envelope, "result"), "scenario"), "gpu_count"));
   if (count > measured->size()) return too_few(count, measured->size());
   const std::vector<MeasuredDevice> devices = first_devices(*measured, count);
-  envelope = estimate_on(program, scenario, smallest(devices));
+  Predictions predictions = predict_on(program, scenario, smallest(devices));
+  json::Value envelope = std::move(predictions.envelope);
   if (!is_ok(envelope)) return envelope;
 
-  const json::Value& estimate = member(envelope, "result");
-  json::Value compared = compare_all(estimate, devices);
+  const json::Value& estimated = member(envelope, "result");
+  json::Value compared = compare_all(estimated, devices);
   json::Value result = json::Value::object();
-  result.set("verdict", verdict_of(compared, member(estimate, "verdict")));
+  result.set("verdict", verdict_of(compared, predictions.engine_verdict));
   result.set("devices", std::move(compared));
   for (const char* key : {"scenario", "model", "weights"})
-    result.set(key, member(estimate, key));
+    result.set(key, member(estimated, key));
   envelope.set("result", std::move(result));
   return envelope;
 }
