@@ -11,8 +11,8 @@ import { module_dir } from "../wasm/shipped_module.mjs";
 // everything; its own size is bounded.
 const budgets = {
   vramgauge: { raw_bytes: 450_000, packed_bytes: 170_000 },
-  vramgauge_servers: { raw_bytes: 530_000, packed_bytes: 220_000 },
-  vramgauge_llama_cpp: { raw_bytes: 500_000, packed_bytes: 210_000 },
+  vramgauge_servers: { raw_bytes: 530_000, packed_bytes: 230_000 },
+  vramgauge_llama_cpp: { raw_bytes: 500_000, packed_bytes: 220_000 },
   vramgauge_tools: { raw_bytes: 450_000, packed_bytes: 170_000 },
   vramgauge_reader: { raw_bytes: 500_000, packed_bytes: 205_000 },
 };
