@@ -107,6 +107,8 @@ export class Store extends EventTarget {
     const next: Scenario = { ...this.given };
     for (const [key, value] of Object.entries(values)) {
       this.#unreadable.delete(key);
+      // Empty beside the one that is meant.
+      if (kModelKeys.includes(key) && value === "") continue;
       if (kModelKeys.includes(key)) for (const other of kModelKeys) delete next[other];
       if (value === undefined) delete next[key];
       else next[key] = value;
