@@ -73,7 +73,11 @@ function watch(page, origin) {
       problems.push(`console ${message.type()}: ${message.text()}`);
   });
   page.on("pageerror", (error) => problems.push(`page error: ${error.message}`));
-  page.on("requestfailed", (request) => problems.push(`request failed: ${request.url()}`));
+  page.on("requestfailed", (request) => {
+    // Who leaves the page ends what is still being loaded.
+    if (request.failure()?.errorText !== "net::ERR_ABORTED")
+      problems.push(`request failed: ${request.url()}`);
+  });
   page.on("request", (request) => {
     const url = new URL(request.url());
     if (url.protocol !== "data:" && url.origin !== origin)
