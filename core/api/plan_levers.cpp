@@ -15,20 +15,20 @@ constexpr uint64_t kFewestChunkTokens = 64;
 /// In the order of two widely read articles: the cache's type, the context, the chunk, then the
 /// rest, weights and hardware last.
 enum Order : uint64_t {
-  kCache8,
-  kCache4,
-  kContext,
-  kChunk,
-  kSequences,
-  kRequests,
-  kMemoryShare,
-  kGraphs,
-  kTowers,
-  kExpertsOut,
-  kLayersOut,
-  kWeights,
-  kMoreGpus,
-  kOtherGpu,
+  cache_8_bit,
+  cache_4_bit,
+  shorter_context,
+  smaller_chunk,
+  fewer_sequences,
+  fewer_requests,
+  larger_share,
+  no_graphs,
+  no_towers,
+  experts_out,
+  layers_out,
+  narrower_weights,
+  more_gpus,
+  other_gpu,
 };
 
 constexpr LeverFacts kLevers[] = {
@@ -104,10 +104,10 @@ class Offers {
   std::vector<LeverOffer> make() {
     is_short_ = !holds(probe_.estimate(scenario_), accept_);
     add_cache_types();
-    add_solved(kContext, &Scenario::context_tokens, {1, scenario_.context_tokens, true});
+    add_solved(shorter_context, &Scenario::context_tokens, {1, scenario_.context_tokens, true});
     add_chunks();
     add_sequences();
-    add_solved(kRequests, &Scenario::num_requests, {1, scenario_.num_requests, true});
+    add_solved(fewer_requests, &Scenario::num_requests, {1, scenario_.num_requests, true});
     add_switches();
     add_offload();
     add_formats();
@@ -137,8 +137,8 @@ class Offers {
 
   void add_cache_types() {
     const std::vector<Choice> choices = cache_type_choices(context_);
-    add_cache_type(kCache8, choices, 8);
-    add_cache_type(kCache4, choices, 4);
+    add_cache_type(cache_8_bit, choices, 8);
+    add_cache_type(cache_4_bit, choices, 4);
   }
 
   /// The first type of so many bits, scales apart, that the engine has.
@@ -173,7 +173,7 @@ class Offers {
       std::vector<Scenario> settings;
       for (uint64_t tokens = uint64_t{1} << 14; tokens >= kFewestChunkTokens; tokens /= 2)
         if (tokens < start) settings.push_back(with(field->number, tokens));
-      add(kChunk, std::move(settings));
+      add(smaller_chunk, std::move(settings));
     }
   }
 
@@ -187,14 +187,14 @@ class Offers {
     for (uint64_t most = 512; most >= std::max<uint64_t>(1, scenario_.num_requests); most /= 2)
       if (scenario_.max_num_seqs == 0 || most < scenario_.max_num_seqs)
         settings.push_back(with(&Scenario::max_num_seqs, most));
-    add(kSequences, std::move(settings));
+    add(fewer_sequences, std::move(settings));
   }
 
   void add_switches() {
-    add_value(kMemoryShare, &Scenario::memory_frac, Decimal::from_micros(950'000));
-    add_value(kGraphs, &Scenario::enforce_eager, std::string("on"));
+    add_value(larger_share, &Scenario::memory_frac, Decimal::from_micros(950'000));
+    add_value(no_graphs, &Scenario::enforce_eager, std::string("on"));
     if (!spec_.towers.empty())
-      add_value(kTowers, &Scenario::language_model_only, std::string("on"));
+      add_value(no_towers, &Scenario::language_model_only, std::string("on"));
   }
 
   void add_offload() {
@@ -203,8 +203,8 @@ class Offers {
     const bool has_experts = std::any_of(spec_.layers.begin(), spec_.layers.end(), [](auto& each) {
       return std::holds_alternative<MoeFfn>(each.ffn);
     });
-    if (has_experts) add_layers(kExpertsOut, &Scenario::cpu_moe_layers, {0, layers, false});
-    add_layers(kLayersOut, &Scenario::gpu_layers, {0, layers, true});
+    if (has_experts) add_layers(experts_out, &Scenario::cpu_moe_layers, {0, layers, false});
+    add_layers(layers_out, &Scenario::gpu_layers, {0, layers, true});
   }
 
   void add_layers(Order order, uint64_t Scenario::*field, Span span) {
@@ -222,7 +222,7 @@ class Offers {
     for (const Choice& choice : choices)
       if (choice.micro_bits < present)
         settings.push_back(with(&Scenario::weight_format, choice.id));
-    add(kWeights, std::move(settings));
+    add(narrower_weights, std::move(settings));
   }
 
   void add_hardware() {
@@ -234,8 +234,8 @@ class Offers {
       // All that stages and replicas leave.
       more.back().tensor_ranks = 0;
     }
-    add(kMoreGpus, std::move(more));
-    add(kOtherGpu, larger_cards());
+    add(more_gpus, std::move(more));
+    add(other_gpu, larger_cards());
   }
 
   /// Cards of the same maker with more memory, the smallest first.

@@ -1,6 +1,7 @@
 // Logs in the shapes of public ones, re-typed without names of people and machines. Their figures
 // are those of the rows of the same id in tests/truth/engine_logs.jsonl, or of the thread named.
 #include "import/engine_log.h"
+#include "units/index.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -131,7 +132,7 @@ TEST_P(PublicLog, EveryFigureIsOnTheLineItNames) {
   for (const LogFigure& figure : log.figures) {
     ASSERT_GE(figure.line, 1U);
     ASSERT_LE(figure.line, lines.size());
-    EXPECT_NE(lines[figure.line - 1].find_first_of("0123456789"), std::string::npos);
+    EXPECT_NE(lines[index_of(figure.line - 1)].find_first_of("0123456789"), std::string::npos);
   }
 }
 
