@@ -2,6 +2,10 @@ import { css } from "lit";
 
 /** A titled part of the answer: heading, lead and rows between hairlines. */
 export const panel_styles = css`
+  /* The place stays as large as it was before the part came, whatever its answer: nothing below moves. */
+  :host {
+    min-height: var(--later-height, 0);
+  }
   h2 {
     margin-bottom: 2px;
     font-size: 13px;

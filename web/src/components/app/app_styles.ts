@@ -42,9 +42,11 @@ export const app_styles = css`
     margin-top: 10px;
   }
   /* Room for what is loaded when it comes near. */
-  [data-part="levers"],
+  [data-part="levers"] {
+    --later-height: 420px;
+  }
   [data-part="inverse"] {
-    --later-height: 360px;
+    --later-height: 390px;
   }
   [data-part="charts"] {
     --later-height: 480px;
@@ -53,7 +55,7 @@ export const app_styles = css`
     --later-height: 90px;
   }
   [data-part="finder"] {
-    --later-height: 470px;
+    --later-height: 490px;
   }
   [data-part="traffic"] {
     --later-height: 290px;

@@ -39,8 +39,8 @@ export class Inverse extends Planned<Solved[]> {
         grid-template-columns: minmax(140px, 1fr) minmax(90px, 0.6fr) minmax(0, 2fr) 64px;
         gap: 4px 16px;
         align-items: center;
-        min-height: 40px;
-        padding: 5px 0;
+        min-height: 46px;
+        padding: 4px 0;
       }
       .value {
         font-weight: 600;

@@ -25,8 +25,8 @@ export class Levers extends Planned<Advice> {
         grid-template-columns: minmax(0, 1fr) 92px 132px 64px;
         gap: 4px 16px;
         align-items: center;
-        min-height: 46px;
-        padding: 6px 0;
+        min-height: 48px;
+        padding: 4px 0;
       }
       .name {
         font-size: 13.5px;
