@@ -92,7 +92,7 @@ Predictable<const TruthModel*> ModelStore::find(std::string_view name) {
 
 Predictable<const TruthModel*> ModelStore::find_with(std::string_view name, std::string_view key,
                                                      uint64_t value) {
-  const auto original = find(name);
+  auto original = find(name);
   if (!original) return original;
   const std::string variant = slug_of(name) + " " + std::string(key) + "=" + std::to_string(value);
   auto found = entries_.find(variant);
