@@ -40,8 +40,9 @@ struct LoadedModel {
   std::vector<WeightTensor> tensors;
   ParameterCount parameters;
   std::map<std::string, FormattedWeights, std::less<>> weights_by_format;
-  /// Grows as it is asked.
-  mutable std::shared_ptr<ServerCache> server;
+  /// Grows as it is asked. Who makes it says how it ends: a session without server engines does not
+  /// link what it is made of.
+  mutable std::unique_ptr<ServerCache, void (*)(ServerCache*)> server{nullptr, nullptr};
 
   /// Whether weight_format=auto means something that no format of the catalogue does.
   bool has_own_format() const { return stored.has_value() || quantization.has_value(); }

@@ -47,7 +47,7 @@ constexpr std::size_t kMaxLoaded = 512;
 
 ServerCache& cache_of(const LoadedModel& model) {
   if (model.server == nullptr) {
-    model.server = std::make_shared<ServerCache>();
+    model.server = {new ServerCache, [](ServerCache* cache) { delete cache; }};
     model.server->tensors = weight_tensors(model.spec);
   }
   return *model.server;
