@@ -67,7 +67,7 @@ TEST(EngineLogRows, FiguresOfRowsThatListNothingCountApart) {
   const std::string row = row_on("H100", "", "\"kv_cache_gib\":50.5,\"outcome\":\"fits\"");
   tools::score_engine_logs(given(tools::read_engine_logs(row)), truth_context(), scores);
   EXPECT_EQ(quantity(scores, "kv_gib (others)").rows, 1U);
-  EXPECT_THROW(quantity(scores, "outcome"), std::runtime_error);
+  EXPECT_FALSE(has_quantity(scores, "outcome"));
 }
 
 TEST(StatedRelease, NumbersDatesAndStyles) {

@@ -1,6 +1,7 @@
 // What the comparison predicts rows from, as the command does, but with the presets of the tree.
 #pragma once
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -49,6 +50,12 @@ inline tools::TruthContext& truth_context() {
   static tools::ModelStore models = preset_models();
   static tools::TruthContext context{models, engine_presets(), {}};
   return context;
+}
+
+inline bool has_quantity(const tools::Scores& scores, std::string_view name) {
+  const auto summary = scores.summary(0);
+  return std::any_of(summary.begin(), summary.end(),
+                     [name](const tools::QuantityScore& score) { return score.name == name; });
 }
 
 /// One quantity of a comparison, with every row that is off.
