@@ -6,6 +6,7 @@
 #include "plan/short_sort.h"
 #include "plan/solve.h"
 #include "plan/splits.h"
+#include "specs/model_traits.h"
 
 namespace vramgauge::api {
 namespace {
@@ -200,10 +201,7 @@ class Offers {
   void add_offload() {
     if (!reads("gpu_layers")) return;
     const uint64_t layers = spec_.layers.size();
-    const bool has_experts = std::any_of(spec_.layers.begin(), spec_.layers.end(), [](auto& each) {
-      return std::holds_alternative<MoeFfn>(each.ffn);
-    });
-    if (has_experts) add_layers(experts_out, &Scenario::cpu_moe_layers, {0, layers, false});
+    if (has_experts(spec_)) add_layers(experts_out, &Scenario::cpu_moe_layers, {0, layers, false});
     add_layers(layers_out, &Scenario::gpu_layers, {0, layers, true});
   }
 

@@ -5,6 +5,7 @@
 #include "api/plan_methods.h"
 #include "plan/solve.h"
 #include "plan/splits.h"
+#include "specs/model_traits.h"
 #include "specs/scenario_compare.h"
 
 namespace vramgauge::api {
@@ -171,11 +172,6 @@ json::Value splits_json(const Question& question, const std::vector<Split>& spli
   for (const Split& split : splits)
     list.push(split_json(question, split));
   return list;
-}
-
-bool has_experts(const ModelSpec& spec) {
-  return std::any_of(spec.layers.begin(), spec.layers.end(),
-                     [](const Layer& layer) { return std::holds_alternative<MoeFfn>(layer.ffn); });
 }
 
 SplitRules rules_of(const Question& question) {

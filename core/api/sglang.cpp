@@ -6,6 +6,7 @@
 #include "api/staged.h"
 #include "engine/sglang.h"
 #include "report/staged_arithmetic.h"
+#include "specs/model_traits.h"
 #include "units/index.h"
 #include "units/text_list.h"
 
@@ -69,11 +70,6 @@ void explain_weights(Breakdown& breakdown, const ServerWeights& weights) {
 std::string method_of(const Resolved& resolved) {
   if (resolved.format.id != kOwnFormat) return resolved.format.family;
   return resolved.model->quantization ? resolved.model->quantization->method : std::string();
-}
-
-bool has_experts(const ModelSpec& spec) {
-  return std::any_of(spec.layers.begin(), spec.layers.end(),
-                     [](const Layer& layer) { return std::holds_alternative<MoeFfn>(layer.ffn); });
 }
 
 /// What logs have shown that the rules do not say.

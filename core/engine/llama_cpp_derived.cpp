@@ -8,6 +8,7 @@
 #include "import/gguf_architectures.h"
 #include "model/gguf_mix_tensors.h"
 #include "model/weights.h"
+#include "specs/model_traits.h"
 
 namespace vramgauge {
 namespace {
@@ -51,11 +52,6 @@ std::string name_in_file(const std::string& name) {
     if (is_prefix ? name.rfind(listed, 0) == 0 : name == listed) return std::string(in_file);
   }
   return name;
-}
-
-bool has_experts(const ModelSpec& spec) {
-  return std::any_of(spec.layers.begin(), spec.layers.end(),
-                     [](const Layer& layer) { return std::holds_alternative<MoeFfn>(layer.ffn); });
 }
 
 /// The converter keeps layers that predict further tokens in these families' files.
