@@ -9,7 +9,8 @@ namespace vramgauge {
 
 /// An unsigned 64-bit count whose arithmetic poisons on overflow, underflow and division by zero
 /// instead of wrapping. Constructed from exactly uint64_t, so that a 32-bit size_t (WebAssembly)
-/// cannot slip into a formula.
+/// cannot slip into a formula. The largest number stands for "poisoned": one word instead of two
+/// makes sums saturate by themselves, and no count of anything reaches it.
 class CheckedU64 {
  public:
   constexpr CheckedU64() = default;
@@ -18,55 +19,55 @@ class CheckedU64 {
   constexpr CheckedU64(T value) : value_(value) {}  // NOLINT(google-explicit-constructor)
 
   /// The value that stands for "an operation overflowed".
-  static constexpr CheckedU64 poisoned() {
-    CheckedU64 result;
-    result.valid_ = false;
-    return result;
-  }
+  static constexpr CheckedU64 poisoned() { return CheckedU64(kPoison); }
 
-  constexpr bool valid() const { return valid_; }
+  constexpr bool valid() const { return value_ != kPoison; }
 
   /// The number, or nothing when any operation on the way here overflowed.
   constexpr std::optional<uint64_t> get() const {
-    if (!valid_) return std::nullopt;
+    if (!valid()) return std::nullopt;
     return value_;
   }
 
-  constexpr uint64_t value_or(uint64_t fallback) const { return valid_ ? value_ : fallback; }
+  constexpr uint64_t value_or(uint64_t fallback) const { return valid() ? value_ : fallback; }
 
   friend constexpr CheckedU64 operator+(CheckedU64 a, CheckedU64 b) {
-    uint64_t sum = 0;
-    const bool fits = !__builtin_add_overflow(a.value_, b.value_, &sum);
-    return a.both(b, fits, sum);
+    const uint64_t sum = a.value_ + b.value_;
+    return CheckedU64(sum < a.value_ ? kPoison : sum);
   }
   friend constexpr CheckedU64 operator-(CheckedU64 a, CheckedU64 b) {
-    uint64_t difference = 0;
-    const bool fits = !__builtin_sub_overflow(a.value_, b.value_, &difference);
-    return a.both(b, fits, difference);
+    // A poisoned b is above every valid a.
+    return a.valid() && a.value_ >= b.value_ ? CheckedU64(a.value_ - b.value_) : poisoned();
   }
   friend constexpr CheckedU64 operator*(CheckedU64 a, CheckedU64 b) {
-    uint64_t product = 0;
-    const bool fits = !__builtin_mul_overflow(a.value_, b.value_, &product);
-    return a.both(b, fits, product);
+    // Two halves cannot overflow and are not poisoned; a 128-bit product costs a call in
+    // WebAssembly.
+    if (((a.value_ | b.value_) >> 32) == 0) return CheckedU64(a.value_ * b.value_);
+    return long_product(a, b);
   }
   friend constexpr CheckedU64 operator/(CheckedU64 a, CheckedU64 b) {
-    return a.both(b, b.value_ != 0, b.value_ != 0 ? a.value_ / b.value_ : 0);
+    if (!a.valid() || !b.valid() || b.value_ == 0) return poisoned();
+    return CheckedU64(a.value_ / b.value_);
   }
   constexpr CheckedU64& operator+=(CheckedU64 other) { return *this = *this + other; }
   constexpr CheckedU64& operator*=(CheckedU64 other) { return *this = *this * other; }
 
   /// Equal when both are valid and hold the same number.
   friend constexpr bool operator==(CheckedU64 a, CheckedU64 b) {
-    return a.valid_ && b.valid_ && a.value_ == b.value_;
+    return a.valid() && a.value_ == b.value_;
   }
 
  private:
-  constexpr CheckedU64 both(CheckedU64 other, bool fits, uint64_t result) const {
-    return valid_ && other.valid_ && fits ? CheckedU64(result) : poisoned();
+  static constexpr uint64_t kPoison = ~uint64_t{0};
+
+  static constexpr CheckedU64 long_product(CheckedU64 a, CheckedU64 b) {
+    uint64_t product = 0;
+    const bool fits =
+        a.valid() && b.valid() && !__builtin_mul_overflow(a.value_, b.value_, &product);
+    return fits ? CheckedU64(product) : poisoned();
   }
 
   uint64_t value_ = 0;
-  bool valid_ = true;
 };
 
 /// a / b rounded up; poisoned when b is zero.

@@ -12,11 +12,23 @@ TEST(CheckedU64, PoisonsOnOverflowInsteadOfWrapping) {
   EXPECT_FALSE((CheckedU64(uint64_t{1} << 32) * CheckedU64(uint64_t{1} << 32)).valid());
   EXPECT_FALSE((CheckedU64(uint64_t{0}) - CheckedU64(uint64_t{1})).valid());
   EXPECT_FALSE((CheckedU64(uint64_t{1}) / CheckedU64(uint64_t{0})).valid());
+  EXPECT_FALSE((CheckedU64(kMax - 1) + CheckedU64(uint64_t{1})).valid());
+  EXPECT_FALSE((CheckedU64(kMax / 5) * CheckedU64(uint64_t{5})).valid());
+}
+
+TEST(CheckedU64, MultipliesBeyondHalves) {
+  EXPECT_EQ((CheckedU64(uint64_t{1} << 40) * CheckedU64(uint64_t{3})).get(), 3298534883328U);
+  EXPECT_EQ((CheckedU64(uint64_t{0}) * CheckedU64(uint64_t{1} << 40)).get(), 0U);
 }
 
 TEST(CheckedU64, StaysPoisoned) {
   const CheckedU64 poisoned = CheckedU64(kMax) + CheckedU64(uint64_t{1});
   EXPECT_FALSE((poisoned * CheckedU64(uint64_t{0})).valid());
+  EXPECT_FALSE((poisoned + CheckedU64(uint64_t{1})).valid());
+  EXPECT_FALSE((poisoned - poisoned).valid());
+  EXPECT_FALSE((CheckedU64(uint64_t{1}) - poisoned).valid());
+  EXPECT_FALSE((poisoned / CheckedU64(uint64_t{2})).valid());
+  EXPECT_FALSE((CheckedU64(uint64_t{1}) / poisoned).valid());
   EXPECT_FALSE(min(poisoned, CheckedU64(uint64_t{0})).valid());
   EXPECT_FALSE((poisoned == poisoned));
 }
@@ -24,7 +36,8 @@ TEST(CheckedU64, StaysPoisoned) {
 TEST(CheckedU64, RoundsUp) {
   EXPECT_EQ(ceil_div(CheckedU64(uint64_t{17}), CheckedU64(uint64_t{16})).get(), 2U);
   EXPECT_EQ(ceil_div(CheckedU64(uint64_t{16}), CheckedU64(uint64_t{16})).get(), 1U);
-  EXPECT_EQ(ceil_div(CheckedU64(kMax), CheckedU64(uint64_t{1})).get(), kMax);
+  // The largest number; one more stands for "poisoned".
+  EXPECT_EQ(ceil_div(CheckedU64(kMax - 1), CheckedU64(uint64_t{1})).get(), kMax - 1);
   EXPECT_EQ(round_up(CheckedU64(uint64_t{65}), CheckedU64(uint64_t{32})).get(), 96U);
   EXPECT_FALSE(ceil_div(CheckedU64(uint64_t{1}), CheckedU64(uint64_t{0})).valid());
 }
