@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "specs/model_traits.h"
+
 namespace vramgauge::api {
 namespace {
 
@@ -43,11 +45,9 @@ Result<HardwareSpec> resolve_gpu(const Catalogue& catalogue, Scenario& scenario,
 }
 
 bool has_indexer(const ModelSpec& spec) {
-  return std::any_of(spec.layers.begin(), spec.layers.end(), [](const Layer& layer) {
-    return std::any_of(layer.mixers.begin(), layer.mixers.end(), [](const Mixer& mixer) {
-      const auto* latent = std::get_if<LatentAttention>(&mixer);
-      return latent != nullptr && latent->indexer.has_value();
-    });
+  return any_mixer(spec, [](const Mixer& mixer) {
+    const auto* latent = std::get_if<LatentAttention>(&mixer);
+    return latent != nullptr && latent->indexer.has_value();
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "specs/model_traits.h"
 #include "units/index.h"
 #include "units/text_list.h"
 
@@ -175,13 +176,10 @@ Result<void> set_lengths(ServerModel& model, const Scenario& scenario) {
 /// where the rule is channel-wise (model_executor/layers/mamba/mamba_utils.py, _mamba_state_dtype
 /// and kda_state_dtype).
 uint64_t unnamed_state_bytes(const ModelSpec& spec, uint64_t dtype_bytes) {
-  const bool is_channel_wise =
-      std::any_of(spec.layers.begin(), spec.layers.end(), [](const Layer& layer) {
-        return std::any_of(layer.mixers.begin(), layer.mixers.end(), [](const Mixer& mixer) {
-          const auto* delta = std::get_if<GatedDelta>(&mixer);
-          return delta != nullptr && delta->is_channel_wise;
-        });
-      });
+  const bool is_channel_wise = any_mixer(spec, [](const Mixer& mixer) {
+    const auto* delta = std::get_if<GatedDelta>(&mixer);
+    return delta != nullptr && delta->is_channel_wise;
+  });
   return is_channel_wise ? 4 : dtype_bytes;
 }
 

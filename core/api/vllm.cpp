@@ -7,6 +7,7 @@
 #include "api/staged.h"
 #include "api/vllm_notes.h"
 #include "report/vllm_arithmetic.h"
+#include "specs/model_traits.h"
 
 namespace vramgauge::api {
 namespace {
@@ -68,21 +69,13 @@ Result<VllmFlags> flags_of(const Scenario& scenario) {
   return flags;
 }
 
-bool has_delta_layers(const ModelSpec& spec) {
-  return std::any_of(spec.layers.begin(), spec.layers.end(), [](const Layer& layer) {
-    return std::any_of(layer.mixers.begin(), layer.mixers.end(), [](const Mixer& mixer) {
-      return std::holds_alternative<GatedDelta>(mixer);
-    });
-  });
-}
-
 /// What states are kept for prefixes: without a mode, the last at a block boundary where the
 /// family's prefixes are cached.
 VllmStateMode state_mode_of(const Scenario& scenario, const ModelSpec& spec) {
   if (scenario.prefix_caching != kOn || scenario.mamba_cache_mode == "none")
     return VllmStateMode::none;
   if (scenario.mamba_cache_mode == "all") return VllmStateMode::all;
-  const bool is_aligned = scenario.mamba_cache_mode == "align" || has_delta_layers(spec);
+  const bool is_aligned = scenario.mamba_cache_mode == "align" || has_mixer<GatedDelta>(spec);
   return is_aligned ? VllmStateMode::align : VllmStateMode::none;
 }
 

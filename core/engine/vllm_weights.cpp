@@ -5,6 +5,7 @@
 
 #include "engine/torch_allocator.h"
 #include "engine/vllm_weights_storage.h"
+#include "specs/model_traits.h"
 #include "units/index.h"
 
 namespace vramgauge {
@@ -64,20 +65,11 @@ class Loader {
     }
   }
 
-  bool has_latent() const {
-    const std::vector<Layer>& layers = model_.spec->layers;
-    return std::any_of(layers.begin(), layers.end(), [](const Layer& layer) {
-      return std::any_of(layer.mixers.begin(), layer.mixers.end(), [](const Mixer& mixer) {
-        return std::holds_alternative<LatentAttention>(mixer);
-      });
-    });
-  }
-
   /// The first attention layer of a rank computes the tables, in fp32; what that needed is free
   /// again for what follows.
   void add_tables() {
     has_tables_ = true;
-    if (has_latent()) {
+    if (has_mixer<LatentAttention>(*model_.spec)) {
       workspaces_ += checked(kLatentWorkspace);
       allocator_.allocate(checked(kLatentWorkspace));
     }
