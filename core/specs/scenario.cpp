@@ -13,6 +13,7 @@ constexpr uint64_t kOne = Decimal::kScale;
 constexpr std::string_view kLlamaCpp = "llama_cpp";
 constexpr std::string_view kVersioned = "llama_cpp,vllm,sglang,tensorrt_llm,transformers";
 constexpr std::string_view kServers = "vllm,sglang,tensorrt_llm";
+constexpr std::string_view kDrafting = "llama_cpp,vllm,sglang,tensorrt_llm";
 constexpr std::string_view kVllm = "vllm";
 constexpr std::string_view kSglang = "sglang";
 constexpr uint64_t kMaxRanks = kMaxGpus;
@@ -168,8 +169,8 @@ std::vector<Field> make_fields() {
       only_in(kSglang, decimal("swa_full_tokens_ratio", "engine", "factor", 0, kOne,
                                &Scenario::swa_full_tokens_ratio)),
       only_in(kServers,
-              option("speculative", "engine", "off,mtp,eagle,ngram", &Scenario::speculative)),
-      only_in(kServers,
+              option("speculative", "engine", "off,mtp,eagle,ngram,draft", &Scenario::speculative)),
+      only_in(kDrafting,
               integer("draft_tokens", "engine", "tokens", 0, 1024, &Scenario::draft_tokens)),
       only_in(kVllm, integer("max_loras", "weights", "none", 0, 1024, &Scenario::max_loras)),
       only_in(kVllm,
@@ -180,6 +181,16 @@ std::vector<Field> make_fields() {
                              &Scenario::cpu_offload_gib)),
       only_in("transformers", option("cache_implementation", "engine", "dynamic,static",
                                      &Scenario::cache_implementation)),
+      only_in(kDrafting, choice("draft_model", "weights", "models", &Scenario::draft_model)),
+      only_in(kDrafting, choice("draft_format", "weights", "formats", &Scenario::draft_format)),
+      only_in(kLlamaCpp, integer("draft_gpu_layers", "engine", "layers", 0, Scenario::kAllGpuLayers,
+                                 &Scenario::draft_gpu_layers)),
+      only_in(kLlamaCpp,
+              choice("draft_cache_type", "engine", "cache_types", &Scenario::draft_cache_type)),
+      only_in(kLlamaCpp, free_text("more_gpus", "hardware", &Scenario::more_gpus)),
+      only_in(kVllm, integer("images_per_request", "workload", "none", 0, Scenario::kManyImages,
+                             &Scenario::images_per_request)),
+      only_in(kVersioned, free_text("calibration", "engine", &Scenario::calibration)),
   };
 }
 

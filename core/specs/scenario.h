@@ -109,7 +109,7 @@ struct Scenario {
   std::string mamba_cache_mode = "auto";
   /// SGLang: tokens of sliding layers per token of full ones.
   Decimal swa_full_tokens_ratio;
-  /// off, mtp, eagle, ngram
+  /// off, mtp, eagle, ngram, draft
   std::string speculative = "off";
   /// Tokens drafted per step.
   uint64_t draft_tokens = 0;
@@ -122,6 +122,22 @@ struct Scenario {
   Decimal cpu_offload_gib;
   /// dynamic, static: the cache of Transformers' generate().
   std::string cache_implementation = "dynamic";
+  /// A smaller model that drafts, by its id in the catalogue; empty = none.
+  std::string draft_model;
+  /// Its weight format; empty = as weight_format for llama.cpp, its checkpoint's own for servers.
+  std::string draft_format;
+  /// Its layers on GPUs, the output layer counted as one (llama.cpp).
+  uint64_t draft_gpu_layers = kAllGpuLayers;
+  /// Type of its cache (llama.cpp); servers cache it as the model's own.
+  std::string draft_cache_type = "fp16";
+  /// Cards of other kinds behind those of gpu and gpu_count: "nvidia-l4,nvidia-rtx-3090:2".
+  std::string more_gpus;
+  /// Most images of one request that vLLM takes; its own limit is so high that it is none.
+  uint64_t images_per_request = kManyImages;
+  static constexpr uint64_t kManyImages = 999;
+  /// What a start-up log adds to the terms of each device, in GiB:
+  /// "activations=+0.42,runtime=-0.11".
+  std::string calibration;
 };
 
 enum class FieldKind {

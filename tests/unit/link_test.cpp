@@ -40,7 +40,9 @@ constexpr const char* kLaterDefaults =
     R"("block_tokens":0,"cuda_graph_max_bs":0,"enforce_eager":"off","prefix_caching":"on",)"
     R"("mamba_cache_mode":"auto","swa_full_tokens_ratio":0,"speculative":"off","draft_tokens":0,)"
     R"("max_loras":0,"max_lora_rank":16,"language_model_only":"off","cpu_offload_gib":0,)"
-    R"("cache_implementation":"dynamic"})";
+    R"("cache_implementation":"dynamic","draft_model":"","draft_format":"",)"
+    R"("draft_gpu_layers":9999,"draft_cache_type":"fp16","more_gpus":"",)"
+    R"("images_per_request":999,"calibration":""})";
 
 // Written by version 1: its meaning never changes.
 TEST(Link, OfVersion1IsFrozen) {

@@ -12,6 +12,7 @@ import type {
   Scenario,
 } from "../core/types";
 import { Formatter, kGibBytes, type ByteUnit } from "../format/format";
+import { missing_texts } from "../i18n/engine_texts";
 import { describe_document, load_language, use_error_texts, use_language } from "../i18n/i18n";
 import { field_of, has_place, is_format_refused, kModelKeys, type Finding } from "./findings";
 import { AddressBar, decode_link, encode_link, page_address, type DecodedLink } from "./link";
@@ -252,7 +253,7 @@ export class Store extends EventTarget {
   #compute(): void {
     const unreadable = [...this.#unreadable.values()];
     const reply = this.core.call("estimate", { scenario: this.given });
-    const fetch_missing = this.core.missing_part(reply);
+    const fetch_missing = this.core.missing_part(reply) ?? missing_texts(this);
     this.loading = fetch_missing !== null;
     if (fetch_missing) void this.#compute_after(fetch_missing);
     else this.#show(reply, unreadable);

@@ -1,5 +1,6 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import type { CatalogueKind, DeviceBreakdown, WeightsSummary } from "../../core/types";
+import { has_name } from "../../i18n/engine_texts";
 import { t } from "../../i18n/i18n";
 import { base_styles } from "../../styles/shared";
 import type { ImportPanel } from "../import-panel/import_panel";
@@ -164,15 +165,14 @@ export class Inputs extends StoreElement {
     });
   }
 
-  /** A field is shown when the engine has it; the memory of a GPU only where the GPU is a custom one. */
+  /** A field is shown when the engine has it and its name is there; the memory of a GPU only where the GPU is a custom one. */
   #applies(key: string): boolean {
     const info = this.store.fields.get(key);
     if (!info) return false;
     if (key === "gpu_memory_gib") return this.store.value("gpu") === "custom";
     const engine = this.store.value("engine");
-    return (
-      !info.engines || info.engines.length === 0 || info.engines.some((name) => name === engine)
-    );
+    const engines = info.engines ?? [];
+    return has_name(engines) && (engines.length === 0 || engines.some((name) => name === engine));
   }
 }
 
