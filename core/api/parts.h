@@ -15,6 +15,9 @@ namespace vramgauge::api {
 
 /// What an engine keeps while only numbers of a scenario change, not its names.
 struct Kept {
+  /// More than num_requests has changed since the last call.
+  bool has_new_numbers = false;
+
   Kept() = default;
   Kept(const Kept&) = delete;
   Kept& operator=(const Kept&) = delete;

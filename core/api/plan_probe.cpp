@@ -26,12 +26,6 @@ bool has_same_names(const Scenario& a, const Scenario& b) {
                      [&](const Field* field) { return has_same(a, b, *field); });
 }
 
-void copy_numbers(const Scenario& from, Scenario& to) {
-  static const std::vector<const Field*> kNumbers = fields_of(false);
-  for (const Field* field : kNumbers)
-    copy_field(from, to, *field);
-}
-
 }  // namespace
 
 bool is_word_of(std::string_view list, std::string_view word) {
@@ -45,7 +39,7 @@ bool is_word_of(std::string_view list, std::string_view word) {
 
 Result<const Resolved*> SessionProbe::resolve(const Scenario& scenario) {
   if (resolved_ && has_same_names(asked_, scenario)) {
-    copy_numbers(scenario, resolved_->scenario);
+    copy_numbers(scenario);
     return &*resolved_;
   }
   resolved_.reset();
@@ -61,6 +55,16 @@ Result<const Resolved*> SessionProbe::resolve(const Scenario& scenario) {
   return &*resolved_;
 }
 
+void SessionProbe::copy_numbers(const Scenario& scenario) {
+  static const std::vector<const Field*> kNumbers = fields_of(false);
+  Scenario& known = resolved_->scenario;
+  for (const Field* field : kNumbers) {
+    if (has_same(known, scenario, *field)) continue;
+    has_new_numbers_ = has_new_numbers_ || field->number != &Scenario::num_requests;
+    copy_field(scenario, known, *field);
+  }
+}
+
 Outcome SessionProbe::outcome(const Scenario& scenario, bool needs_answers) {
   Outcome out;
   const auto resolved = resolve(scenario);
@@ -68,17 +72,24 @@ Outcome SessionProbe::outcome(const Scenario& scenario, bool needs_answers) {
     out.refusal = resolved.error();
     return out;
   }
-  const EngineFace* engine = context_.parts.engine((*resolved)->scenario.engine);
-  Result<Breakdown> breakdown = [&]() -> Result<Breakdown> {
-    if (!needs_answers && engine->breakdown != nullptr)
-      return engine->breakdown(**resolved, kScenarioPath, kept_);
-    auto answer = engine->estimate(**resolved, kScenarioPath);
-    if (!answer) return fail(std::move(answer.error()));
-    return std::move(answer->breakdown);
-  }();
+  auto breakdown =
+      this->breakdown(*context_.parts.engine((*resolved)->scenario.engine), needs_answers);
   if (breakdown) return outcome_of(std::move(*breakdown));
   out.refusal = std::move(breakdown.error());
   return out;
+}
+
+Result<Breakdown> SessionProbe::breakdown(const EngineFace& engine, bool needs_answers) {
+  if (!needs_answers && engine.breakdown != nullptr) {
+    if (kept_ != nullptr) kept_->has_new_numbers = has_new_numbers_;
+    auto breakdown = engine.breakdown(*resolved_, kScenarioPath, kept_);
+    // What an engine refuses it has not kept.
+    has_new_numbers_ = !breakdown;
+    return breakdown;
+  }
+  auto answer = engine.estimate(*resolved_, kScenarioPath);
+  if (!answer) return fail(std::move(answer.error()));
+  return std::move(answer->breakdown);
 }
 
 std::string read_word(json::ObjectReader& reader, std::string_view key, std::string_view words) {

@@ -35,12 +35,17 @@ class SessionProbe final : public Probe {
 
  private:
   Outcome outcome(const Scenario& scenario, bool needs_answers);
+  Result<Breakdown> breakdown(const EngineFace& engine, bool needs_answers);
+  /// Takes over what has no look-up.
+  void copy_numbers(const Scenario& scenario);
 
   const PlanContext& context_;
   /// As it was asked, with its names not yet canonical.
   Scenario asked_;
   std::optional<Resolved> resolved_;
   std::unique_ptr<Kept> kept_;
+  /// More than num_requests has changed since kept_ was used.
+  bool has_new_numbers_ = false;
 };
 
 /// What every request of the planner has.

@@ -67,8 +67,12 @@ void set_axis(Scenario& scenario, const Axis& axis, uint64_t index) {
     set_field_json(scenario, *axis.field, axis.values[index_of(index)], "", ignored);
 }
 
-/// Whether changing the field makes names be looked up again, which is for the outer loop.
-bool is_costly(const Axis& axis) { return axis.field != nullptr && axis.field->number == nullptr; }
+/// What an estimate has to do again when the field changes, from least to most: the workload, the
+/// engine's settings, names that are looked up. The lesser is for the inner loop.
+uint64_t cost_of(const Axis& axis) {
+  if (axis.field == nullptr || axis.field->number == &Scenario::num_requests) return 0;
+  return axis.field->number != nullptr ? 1 : 2;
+}
 
 struct Points {
   std::string states;
@@ -85,7 +89,7 @@ Points evaluate(Probe& probe, const Scenario& base, const Axis& x, const Axis& y
   for (std::vector<uint64_t>* list : {&points.needed, &points.usable, &points.terms[0],
                                       &points.terms[1], &points.terms[2], &points.terms[3]})
     list->assign(index_of(total), 0);
-  const bool x_is_outer = is_costly(x) && !is_costly(y);
+  const bool x_is_outer = cost_of(x) > cost_of(y);
   const Axis& outer = x_is_outer ? x : y;
   const Axis& inner = x_is_outer ? y : x;
   Scenario at = base;

@@ -168,7 +168,7 @@ Result<void> set_lengths(ServerModel& model, const Scenario& scenario) {
                            {{"context", scenario.max_model_len}, {"max", limit}},
                            std::nullopt});
   }
-  model.requests_per_replica = ceil_div(scenario.num_requests, scenario.data_ranks).value_or(1);
+  model.requests_per_replica = requests_per_replica(scenario);
   return {};
 }
 
@@ -194,6 +194,10 @@ Result<void> check_stages(const ServerModel& model) {
 }
 
 }  // namespace
+
+uint64_t requests_per_replica(const Scenario& scenario) {
+  return ceil_div(scenario.num_requests, scenario.data_ranks).value_or(1);
+}
 
 Result<ServerModel> server_model(const Resolved& resolved, const ServerRules& rules,
                                  const std::string& path) {

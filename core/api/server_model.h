@@ -52,6 +52,9 @@ struct ServerModel {
 Result<ServerModel> server_model(const Resolved& resolved, const ServerRules& rules,
                                  const std::string& path);
 
+/// Requests of one replica, among which they are shared out.
+uint64_t requests_per_replica(const Scenario& scenario);
+
 /// The model with one layer that drafts, for speculative=eagle; null for a model without attention.
 /// The model keeps it.
 const ModelSpec* spec_with_draft(const LoadedModel& model);

@@ -168,10 +168,11 @@ Result<EngineAnswer> estimate_with_sglang(const Resolved& resolved, const std::s
 }
 
 Result<Breakdown> sglang_breakdown(const Resolved& resolved, const std::string& path,
-                                   std::unique_ptr<Kept>& /*kept*/) {
-  const auto question = question_of(resolved, path);
+                                   std::unique_ptr<Kept>& kept) {
+  const auto question = kept_question(question_of, resolved, path, kept);
   if (!question) return fail(question.error());
-  auto estimate = estimate_sglang(question->inputs, question->profile);
+  (*question)->inputs.num_requests = requests_per_replica(resolved.scenario);
+  auto estimate = estimate_sglang((*question)->inputs, (*question)->profile);
   if (!estimate) return fail(below(path, std::move(estimate.error())));
   return std::move(estimate->breakdown);
 }

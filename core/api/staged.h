@@ -1,6 +1,10 @@
 // What the faces of SGLang and TensorRT-LLM have in common.
 #pragma once
 
+#include <memory>
+#include <utility>
+
+#include "api/parts.h"
 #include "api/resolve.h"
 #include "api/server_model.h"
 #include "engine/terms.h"
@@ -12,6 +16,26 @@ namespace vramgauge::api {
 Result<const ServerWeights*> set_stages(StagedInputs& inputs, const Resolved& resolved,
                                         const ServerModel& model, const ServerRules& rules,
                                         const std::string& path);
+
+/// A scenario in an engine's own terms, for scenarios that differ from it in num_requests only.
+template <typename Question>
+struct KeptQuestion final : Kept {
+  explicit KeptQuestion(Question read) : question(std::move(read)) {}
+  Question question;
+};
+
+/// The question in `kept`, put together by `read` when more than num_requests has changed.
+template <typename Question>
+Result<Question*> kept_question(Result<Question> (*read)(const Resolved&, const std::string&),
+                                const Resolved& resolved, const std::string& path,
+                                std::unique_ptr<Kept>& kept) {
+  if (kept == nullptr || kept->has_new_numbers) {
+    auto question = read(resolved, path);
+    if (!question) return fail(std::move(question.error()));
+    kept = std::make_unique<KeptQuestion<Question>>(std::move(*question));
+  }
+  return &static_cast<KeptQuestion<Question>&>(*kept).question;
+}
 
 /// The release that a scenario names; the newest when it names none. Error: value.unreadable.
 Result<uint64_t> release_of(const Scenario& scenario, const std::string& path);

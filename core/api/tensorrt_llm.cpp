@@ -100,10 +100,11 @@ Result<EngineAnswer> estimate_with_tensorrt_llm(const Resolved& resolved, const 
 }
 
 Result<Breakdown> tensorrt_llm_breakdown(const Resolved& resolved, const std::string& path,
-                                         std::unique_ptr<Kept>& /*kept*/) {
-  const auto question = question_of(resolved, path);
+                                         std::unique_ptr<Kept>& kept) {
+  const auto question = kept_question(question_of, resolved, path, kept);
   if (!question) return fail(question.error());
-  auto estimate = estimate_trtllm(question->inputs, question->profile);
+  (*question)->inputs.num_requests = requests_per_replica(resolved.scenario);
+  auto estimate = estimate_trtllm((*question)->inputs, (*question)->profile);
   if (!estimate) return fail(below(path, std::move(estimate.error())));
   return std::move(estimate->breakdown);
 }

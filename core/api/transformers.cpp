@@ -162,10 +162,11 @@ Result<EngineAnswer> estimate_with_transformers(const Resolved& resolved, const 
 }
 
 Result<Breakdown> transformers_breakdown(const Resolved& resolved, const std::string& path,
-                                         std::unique_ptr<Kept>& /*kept*/) {
-  const auto question = question_of(resolved, path);
+                                         std::unique_ptr<Kept>& kept) {
+  const auto question = kept_question(question_of, resolved, path, kept);
   if (!question) return fail(question.error());
-  auto estimate = estimate_transformers(question->inputs, question->profile);
+  (*question)->inputs.num_requests = resolved.scenario.num_requests;
+  auto estimate = estimate_transformers((*question)->inputs, (*question)->profile);
   if (!estimate) return fail(below(path, std::move(estimate.error())));
   return std::move(estimate->breakdown);
 }

@@ -187,10 +187,12 @@ Result<void> set_inputs(VllmQuestion& question, const Resolved& resolved,
   return {};
 }
 
-/// The constants, read once for all scenarios that differ in numbers only.
+/// The engine as it came up, and the constants, which hold for all scenarios of one version that
+/// differ in numbers only.
 struct KeptVllm : Kept {
-  VllmProfile profile;
   std::string version;
+  VllmQuestion question;
+  VllmEstimate engine;
 };
 
 /// `known` = constants that need not be read again, or null.
@@ -218,6 +220,22 @@ Result<VllmQuestion> question_of(const Resolved& resolved, const std::string& pa
   return question;
 }
 
+/// Whatever num_requests is.
+Result<std::unique_ptr<Kept>> started_engine(const Resolved& resolved, const std::string& path,
+                                             const KeptVllm* last) {
+  const std::string& version = resolved.scenario.engine_version;
+  const bool has_constants = last != nullptr && last->version == version;
+  auto question = question_of(resolved, path, has_constants ? &last->question.profile : nullptr);
+  if (!question) return fail(std::move(question.error()));
+  auto engine = start_vllm(question->inputs, question->profile);
+  if (!engine) return fail(below(path, std::move(engine.error())));
+  auto kept = std::make_unique<KeptVllm>();
+  kept->version = version;
+  kept->question = std::move(*question);
+  kept->engine = std::move(*engine);
+  return std::unique_ptr<Kept>(std::move(kept));
+}
+
 }  // namespace
 
 Result<VllmQuestion> vllm_question(const Resolved& resolved, const std::string& path) {
@@ -241,20 +259,16 @@ Result<EngineAnswer> estimate_with_vllm(const Resolved& resolved, const std::str
 
 Result<Breakdown> vllm_breakdown(const Resolved& resolved, const std::string& path,
                                  std::unique_ptr<Kept>& kept) {
-  const std::string& version = resolved.scenario.engine_version;
-  auto* known = static_cast<KeptVllm*>(kept.get());
-  if (known != nullptr && known->version != version) known = nullptr;
-  auto question = question_of(resolved, path, known == nullptr ? nullptr : &known->profile);
-  if (!question) return fail(std::move(question.error()));
-  if (known == nullptr) {
-    auto read = std::make_unique<KeptVllm>();
-    read->profile = question->profile;
-    read->version = version;
-    kept = std::move(read);
+  if (kept == nullptr || kept->has_new_numbers) {
+    auto started = started_engine(resolved, path, static_cast<const KeptVllm*>(kept.get()));
+    if (!started) return fail(std::move(started.error()));
+    kept = std::move(*started);
   }
-  auto estimate = estimate_vllm(question->inputs, question->profile);
-  if (!estimate) return fail(below(path, std::move(estimate.error())));
-  return std::move(estimate->breakdown);
+  auto& known = static_cast<KeptVllm&>(*kept);
+  known.question.inputs.workload.num_requests = requests_per_replica(resolved.scenario);
+  auto breakdown = serve_vllm(known.engine, known.question.inputs);
+  if (!breakdown) return fail(below(path, std::move(breakdown.error())));
+  return breakdown;
 }
 
 }  // namespace vramgauge::api

@@ -54,15 +54,14 @@ uint64_t captured_sizes(const VllmFlags& flags) {
   return sizes;
 }
 
-/// One estimate under way.
-class Estimator {
+/// The engine coming up.
+class Start {
  public:
-  Estimator(const VllmInputs& inputs, const VllmProfile& profile)
-      : inputs_(inputs), profile_(profile) {
+  Start(const VllmInputs& inputs, const VllmProfile& profile) : inputs_(inputs), profile_(profile) {
     flags_ = vllm_default_flags(inputs.flags, inputs.device, profile, inputs.cache.max_model_len);
   }
 
-  Result<VllmEstimate> estimate() {
+  Result<VllmEstimate> run() {
     out_.max_num_batched_tokens = flags_.max_num_batched_tokens;
     out_.max_num_seqs = flags_.max_num_seqs;
     if (auto budget = set_budget(); !budget) return fail(budget.error());
@@ -76,8 +75,6 @@ class Estimator {
       if (auto added = add_stage(stage); !added) return fail(added.error());
     }
     if (auto sized = size_pools(); !sized) return fail(sized.error());
-    set_verdict();
-    set_answers();
     return std::move(out_);
   }
 
@@ -112,7 +109,7 @@ class Estimator {
     return sum;
   }
 
-  Result<void> add_stage(uint64_t stage) {
+  Result<VllmActivation> activation(uint64_t stage) const {
     VllmLoad load;
     load.spec = inputs_.spec;
     load.plan = inputs_.plan;
@@ -123,18 +120,20 @@ class Estimator {
     load.multiprocessors = inputs_.device.multiprocessors;
     load.is_hopper_or_newer = inputs_.device.capability >= kHopper;
     load.encoder = inputs_.encoder;
-    const auto activation = vllm_activation(load, profile_, stage);
-    if (!activation) return fail(activation.error());
-    const auto weights_total = total_of(
+    return vllm_activation(load, profile_, stage);
+  }
+
+  Result<void> add_stage(uint64_t stage) {
+    const auto peak = activation(stage);
+    if (!peak) return fail(peak.error());
+    const auto weights = total_of(
         weights_with_band(inputs_.stage_weights[index_of(stage)].allocated, inputs_.weights_basis),
         inputs_.weights_basis);
     const auto runtime_total = total_of(runtime(stage), Basis::measured);
-    const auto cache = cache_term(stage);
-    if (!weights_total || !runtime_total || !cache) return overflow();
-    const Total activation_total{activation->peak, activation->low, activation->high,
-                                 Basis::modelled};
+    if (!weights || !runtime_total) return overflow();
     VllmStage out;
-    out.activation = *activation;
+    out.activation = *peak;
+    out.weights = *weights;
     out.runtime = *runtime_total;
     if (profile_.deducts_graphs) out.graphs = Bytes(graphs(stage).value.value_or(0));
     if (flags_.kv_cache_memory) {
@@ -144,42 +143,12 @@ class Estimator {
         return BytesDelta((out_.requested - w).count() - static_cast<int64_t>(a.count()) -
                           static_cast<int64_t>(r.count()));
       };
-      out.pool = left(weights_total->bytes, activation->peak, runtime_total->bytes);
-      out.pool_least = left(weights_total->high, activation->high, runtime_total->high);
-      out.pool_most = left(weights_total->low, activation->low, runtime_total->low);
+      out.pool = left(weights->bytes, peak->peak, runtime_total->bytes);
+      out.pool_least = left(weights->high, peak->high, runtime_total->high);
+      out.pool_most = left(weights->low, peak->low, runtime_total->low);
     }
     out_.stages.push_back(out);
-    add_device(stage, {term_of(TermId::weights, *weights_total, "vLLM's own placement of tensors"),
-                       term_of(TermId::kv_cache, *cache, "vllm/v1/core/kv_cache_utils.py"),
-                       term_of(TermId::activations, activation_total,
-                               "vllm/v1/worker/gpu_model_runner.py, profile_run"),
-                       term_of(TermId::runtime, *runtime_total, "start-up logs")});
     return {};
-  }
-
-  /// What the workload needs; a request of max_model_len at least, or the engine does not start.
-  Result<Total> cache_term(uint64_t stage) const {
-    const CheckedU64 blocks =
-        max(workload_blocks(), vllm_blocks_per_request(out_.plan, inputs_.cache.max_model_len));
-    const CheckedU64 bytes = blocks * out_.plan.stage_block_bytes[index_of(stage)];
-    return total_of({bytes, bytes, bytes}, Basis::exact);
-  }
-
-  CheckedU64 workload_blocks() const {
-    return vllm_blocks_per_request(out_.plan, inputs_.workload.context_tokens) *
-           inputs_.workload.num_requests;
-  }
-
-  void add_device(uint64_t stage, std::vector<Term> terms) {
-    DeviceBreakdown device;
-    device.name = inputs_.device.name;
-    device.count = inputs_.plan.tensor_ranks * inputs_.plan.data_ranks;
-    device.first_rank = stage * device.count;
-    device.capacity = inputs_.device.total;
-    device.usable = out_.requested;
-    device.terms = std::move(terms);
-    add_up(device);
-    out_.breakdown.devices.push_back(std::move(device));
   }
 
   Result<void> size_pools() {
@@ -204,6 +173,7 @@ class Estimator {
     const auto outside = total_of(sum, Basis::measured);
     if (!outside) return fail(outside.error());
     out_.outside = *outside;
+    out_.may_exceed_card = !has_room(out_.outside.high);
     return {};
   }
 
@@ -215,72 +185,135 @@ class Estimator {
            all.value_or(UINT64_MAX) <= inputs_.device.total.count();
   }
 
+  const VllmInputs& inputs_;
+  const VllmProfile& profile_;
+  VllmFlags flags_;
+  VllmEstimate out_;
+};
+
+/// A workload on an engine that is up.
+class Service {
+ public:
+  Service(const VllmEstimate& engine, const VllmInputs& inputs)
+      : engine_(engine),
+        inputs_(inputs),
+        request_blocks_(vllm_blocks_per_request(engine.plan, inputs.workload.context_tokens)),
+        workload_blocks_(request_blocks_ * inputs.workload.num_requests) {}
+
+  Result<Breakdown> breakdown() {
+    for (uint64_t stage = 0; stage < engine_.stages.size(); ++stage) {
+      const auto cache = cache_term(stage);
+      if (!cache) return fail(cache.error());
+      add_stage(stage, *cache);
+    }
+    set_verdict();
+    set_cache();
+    return std::move(out_);
+  }
+
+  /// The engine's own inverse answers.
+  Answers answers() const {
+    Answers answers;
+    const uint64_t blocks = engine_.pool.num_blocks;
+    if (request_blocks_.value_or(0) > 0)
+      answers.max_requests = std::min(blocks / request_blocks_.value_or(1), kMaxRequests);
+    answers.max_context_tokens =
+        largest_that_holds(inputs_.cache.max_model_len, [&](uint64_t tokens) {
+          const CheckedU64 needed =
+              vllm_blocks_per_request(engine_.plan, tokens) * inputs_.workload.num_requests;
+          return needed.value_or(UINT64_MAX) <= blocks;
+        });
+    answers.max_cached_tokens = engine_.pool.capacity_tokens;
+    return answers;
+  }
+
+  uint64_t steady_requests() const {
+    const CheckedU64 steady =
+        CheckedU64(engine_.pool.num_blocks) /
+        vllm_steady_blocks_per_request(engine_.plan, inputs_.workload.context_tokens);
+    return std::min(steady.value_or(kMaxRequests), kMaxRequests);
+  }
+
+ private:
+  /// What the workload needs; a request of max_model_len at least, or the engine does not start.
+  Result<Total> cache_term(uint64_t stage) const {
+    const CheckedU64 blocks =
+        max(workload_blocks_, vllm_blocks_per_request(engine_.plan, inputs_.cache.max_model_len));
+    const CheckedU64 bytes = blocks * engine_.plan.stage_block_bytes[index_of(stage)];
+    const auto total = total_of({bytes, bytes, bytes}, Basis::exact);
+    return total ? total : overflow();
+  }
+
+  void add_stage(uint64_t stage, const Total& cache) {
+    const VllmStage& held = engine_.stages[index_of(stage)];
+    const VllmActivation& peak = held.activation;
+    const Total activation{peak.peak, peak.low, peak.high, Basis::modelled};
+    DeviceBreakdown device;
+    device.name = inputs_.device.name;
+    device.count = inputs_.plan.tensor_ranks * inputs_.plan.data_ranks;
+    device.first_rank = stage * device.count;
+    device.capacity = inputs_.device.total;
+    device.usable = engine_.requested;
+    device.terms.reserve(4);
+    device.terms.push_back(
+        term_of(TermId::weights, held.weights, "vLLM's own placement of tensors"));
+    device.terms.push_back(term_of(TermId::kv_cache, cache, "vllm/v1/core/kv_cache_utils.py"));
+    device.terms.push_back(term_of(TermId::activations, activation,
+                                   "vllm/v1/worker/gpu_model_runner.py, profile_run"));
+    device.terms.push_back(term_of(TermId::runtime, held.runtime, "start-up logs"));
+    add_up(device);
+    out_.devices.push_back(std::move(device));
+  }
+
   bool serves(const VllmKvPool& pool) const {
-    return pool.refusal == VllmRefusal::none && !out_.lacks_free_memory &&
-           workload_blocks().value_or(UINT64_MAX) <= pool.num_blocks;
+    return pool.refusal == VllmRefusal::none && !engine_.lacks_free_memory &&
+           workload_blocks_.value_or(UINT64_MAX) <= pool.num_blocks;
   }
 
   void set_verdict() {
-    set_worst_device(out_.breakdown);
-    out_.may_exceed_card = !has_room(out_.outside.high);
-    const bool is_certain = serves(out_.pool_least) && !out_.may_exceed_card;
-    out_.breakdown.verdict.state = is_certain          ? VerdictState::fits
-                                   : serves(out_.pool) ? VerdictState::tight
-                                                       : VerdictState::does_not_fit;
-    if (out_.breakdown.verdict.state == VerdictState::does_not_fit)
-      out_.breakdown.verdict.margin = std::min(out_.breakdown.verdict.margin, shortage());
+    set_worst_device(out_);
+    const bool is_certain = serves(engine_.pool_least) && !engine_.may_exceed_card;
+    out_.verdict.state = is_certain             ? VerdictState::fits
+                         : serves(engine_.pool) ? VerdictState::tight
+                                                : VerdictState::does_not_fit;
+    if (out_.verdict.state == VerdictState::does_not_fit)
+      out_.verdict.margin = std::min(out_.verdict.margin, shortage());
   }
 
   /// What is missing where the sum of all terms is within the share all the same: free memory, or
   /// room in a pool that was given by hand.
   BytesDelta shortage() const {
     const VllmDevice& device = inputs_.device;
-    if (out_.lacks_free_memory)
+    if (engine_.lacks_free_memory)
       return BytesDelta((device.total - device.held_by_others).count() -
-                        static_cast<int64_t>(out_.requested.count()));
-    BytesDelta least = out_.breakdown.verdict.margin;
-    for (size_t i = 0; i < out_.stages.size(); ++i) {
-      const Bytes cache = out_.breakdown.devices[i].terms[1].bytes;
+                        static_cast<int64_t>(engine_.requested.count()));
+    BytesDelta least = out_.verdict.margin;
+    for (size_t i = 0; i < engine_.stages.size(); ++i) {
+      const Bytes cache = out_.devices[i].terms[1].bytes;
       least = std::min(
-          least, BytesDelta(out_.stages[i].pool.count() - static_cast<int64_t>(cache.count())));
+          least, BytesDelta(engine_.stages[i].pool.count() - static_cast<int64_t>(cache.count())));
     }
     return least;
   }
 
-  void set_answers() {
-    const VllmKvPlan& plan = out_.plan;
-    CacheSummary& cache = out_.breakdown.cache;
-    const uint64_t block = plan.stage_block_bytes[index_of(out_.breakdown.verdict.worst_device)];
-    cache.bytes_per_token = vllm_bytes_per_token(plan, out_.breakdown.verdict.worst_device);
+  void set_cache() {
+    const VllmKvPlan& plan = engine_.plan;
+    CacheSummary& cache = out_.cache;
+    const uint64_t block = plan.stage_block_bytes[index_of(out_.verdict.worst_device)];
+    cache.bytes_per_token = vllm_bytes_per_token(plan, out_.verdict.worst_device);
     uint64_t states = 0;
     for (const VllmKvGroup& group : plan.groups)
       states += group.kind == VllmKvKind::state ? 1 : 0;
     cache.fixed_bytes_per_request = bytes_of(CheckedU64(states) * block).value_or(Bytes());
-    cache.bytes_per_request =
-        bytes_of(vllm_blocks_per_request(plan, inputs_.workload.context_tokens) * block)
-            .value_or(Bytes());
-    cache.total = bytes_of(workload_blocks() * block).value_or(Bytes());
-    Answers& answers = out_.breakdown.answers;
-    const uint64_t blocks = out_.pool.num_blocks;
-    const auto per_request = vllm_blocks_per_request(plan, inputs_.workload.context_tokens);
-    if (per_request.value_or(0) > 0)
-      answers.max_requests = std::min(blocks / per_request.value_or(1), kMaxRequests);
-    const CheckedU64 steady =
-        CheckedU64(blocks) / vllm_steady_blocks_per_request(plan, inputs_.workload.context_tokens);
-    out_.steady_requests = std::min(steady.value_or(kMaxRequests), kMaxRequests);
-    answers.max_context_tokens =
-        largest_that_holds(inputs_.cache.max_model_len, [&](uint64_t tokens) {
-          const CheckedU64 needed =
-              vllm_blocks_per_request(plan, tokens) * inputs_.workload.num_requests;
-          return needed.value_or(UINT64_MAX) <= blocks;
-        });
-    answers.max_cached_tokens = out_.pool.capacity_tokens;
+    cache.bytes_per_request = bytes_of(request_blocks_ * block).value_or(Bytes());
+    cache.total = bytes_of(workload_blocks_ * block).value_or(Bytes());
   }
 
+  const VllmEstimate& engine_;
   const VllmInputs& inputs_;
-  const VllmProfile& profile_;
-  VllmFlags flags_;
-  VllmEstimate out_;
+  CheckedU64 request_blocks_;
+  CheckedU64 workload_blocks_;
+  Breakdown out_;
 };
 
 }  // namespace
@@ -320,8 +353,24 @@ VllmFlags vllm_default_flags(VllmFlags flags, const VllmDevice& device, const Vl
   return flags;
 }
 
+Result<VllmEstimate> start_vllm(const VllmInputs& inputs, const VllmProfile& profile) {
+  return Start(inputs, profile).run();
+}
+
+Result<Breakdown> serve_vllm(const VllmEstimate& engine, const VllmInputs& inputs) {
+  return Service(engine, inputs).breakdown();
+}
+
 Result<VllmEstimate> estimate_vllm(const VllmInputs& inputs, const VllmProfile& profile) {
-  return Estimator(inputs, profile).estimate();
+  auto estimate = start_vllm(inputs, profile);
+  if (!estimate) return estimate;
+  Service service(*estimate, inputs);
+  auto breakdown = service.breakdown();
+  if (!breakdown) return fail(std::move(breakdown.error()));
+  estimate->breakdown = std::move(*breakdown);
+  estimate->breakdown.answers = service.answers();
+  estimate->steady_requests = service.steady_requests();
+  return estimate;
 }
 
 }  // namespace vramgauge

@@ -62,6 +62,7 @@ struct VllmInputs {
 /// Shares of one stage's device.
 struct VllmStage {
   VllmActivation activation;
+  Total weights;
   /// Non-torch memory and, where the version takes it off the cache, the graphs' estimate.
   Total runtime;
   /// The graphs' part of it.
@@ -105,6 +106,15 @@ VllmFlags vllm_default_flags(VllmFlags flags, const VllmDevice& device, const Vl
 
 /// What one more token costs on a stage while no window is full, with the layers that fill groups.
 Bytes vllm_bytes_per_token(const VllmKvPlan& plan, uint64_t stage);
+
+/// The engine as it comes up, whatever it is asked to serve: everything of an estimate but the
+/// breakdown and steady_requests, which alone depend on inputs.workload. Errors: those of the
+/// parts.
+Result<VllmEstimate> start_vllm(const VllmInputs& inputs, const VllmProfile& profile);
+
+/// The breakdown of inputs.workload on an engine that start_vllm made of the same inputs, without
+/// its answers. Error: value.overflow.
+Result<Breakdown> serve_vllm(const VllmEstimate& engine, const VllmInputs& inputs);
 
 /// Weights, peak and pool of every stage. The verdict compares with the workload and with one
 /// request of max_model_len: it fits when the least pool holds both and the card the most of what

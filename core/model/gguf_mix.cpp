@@ -7,130 +7,6 @@
 namespace vramgauge {
 namespace {
 
-enum class Category {
-  token_embedding,
-  output,
-  attention_q,
-  attention_k,
-  /// Values, alone or fused with others: the tensors that suffer most from few bits.
-  attention_v,
-  attention_output,
-  ffn_up,
-  ffn_gate,
-  ffn_down,
-  other,
-};
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [text](std::string_view part) { return contains(text, part); });
-}
-
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-Category category_of(std::string_view name) {
-  struct Rule {
-    std::string_view part;
-    Category category;
-  };
-  // Order matters: "ffn_gate_up_exps" is a gate, "attn_q_b" is none of these.
-  constexpr Rule kRules[] = {
-      {"attn_qkv.weight", Category::attention_v},
-      {"attn_kv_b.weight", Category::attention_v},
-      {"attn_v.weight", Category::attention_v},
-      {"attn_k.weight", Category::attention_k},
-      {"attn_q.weight", Category::attention_q},
-      {"attn_output.weight", Category::attention_output},
-      {"ffn_up", Category::ffn_up},
-      {"ffn_gate", Category::ffn_gate},
-      {"ffn_down", Category::ffn_down},
-  };
-  if (name == "output.weight") return Category::output;
-  if (name == "token_embd.weight" || name == "per_layer_token_embd.weight") {
-    return Category::token_embedding;
-  }
-  for (const Rule& rule : kRules) {
-    if (contains(name, rule.part)) return rule.category;
-  }
-  return Category::other;
-}
-
-size_t num_dims(const GgufTensor& tensor) {
-  for (size_t n = 4; n > 1; --n) {
-    if (tensor.dims[n - 1] > 1) return n;
-  }
-  return 1;
-}
-
-/// Small two-dimensional tensors that the quantiser leaves alone, by a part of their name.
-bool is_exempt(std::string_view name) {
-  return contains_any(name, {"_norm.weight",
-                             "ffn_gate_inp.weight",
-                             "ffn_gate_tid2eid.weight",
-                             "altup",
-                             "laurel",
-                             "per_layer_model_proj",
-                             "position_embd",
-                             "token_types",
-                             "ssm_conv1d",
-                             "shortconv.conv.weight",
-                             "indexer.k_proj.weight",
-                             "indexer.q_proj.weight",
-                             "time_mix_first.weight",
-                             "time_mix_w0.weight",
-                             "time_mix_w1.weight",
-                             "time_mix_w2.weight",
-                             "time_mix_v0.weight",
-                             "time_mix_v1.weight",
-                             "time_mix_v2.weight",
-                             "time_mix_a0.weight",
-                             "time_mix_a1.weight",
-                             "time_mix_a2.weight",
-                             "time_mix_g1.weight",
-                             "time_mix_g2.weight",
-                             "time_mix_decay_w1.weight",
-                             "time_mix_decay_w2.weight",
-                             "time_mix_lerp_fused.weight",
-                             "attn_rel_b.weight"});
-}
-
-bool is_quantized_by_engine(const GgufTensor& tensor) {
-  return num_dims(tensor) >= 2 && ends_with(tensor.name, "weight") && !is_exempt(tensor.name);
-}
-
-/// Layer of "blk.N.", or -1.
-int64_t layer_of(std::string_view name) {
-  constexpr std::string_view kPrefix = "blk.";
-  if (name.substr(0, kPrefix.size()) != kPrefix) return -1;
-  int64_t layer = 0;
-  for (const char c : name.substr(kPrefix.size())) {
-    if (c < '0' || c > '9') break;
-    if (layer > 1'000'000) return -1;
-    layer = layer * 10 + (c - '0');
-  }
-  return layer;
-}
-
-/// The order in which the quantiser meets the tensors: by layer, then by name.
-std::vector<size_t> visiting_order(const std::vector<GgufTensor>& tensors) {
-  std::vector<size_t> order(tensors.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    order[i] = i;
-  std::sort(order.begin(), order.end(), [&tensors](size_t a, size_t b) {
-    const int64_t layer_a = layer_of(tensors[a].name);
-    const int64_t layer_b = layer_of(tensors[b].name);
-    if (layer_a != layer_b) return layer_a < layer_b;
-    return tensors[a].name < tensors[b].name;
-  });
-  return order;
-}
-
 /// The type for rows that do not fill the blocks of `type`; nothing when the quantiser gives up.
 std::optional<GgmlType> narrower_block(GgmlType type) {
   switch (type) {
@@ -154,41 +30,37 @@ std::optional<GgmlType> narrower_block(GgmlType type) {
   }
 }
 
-Result<GgufChoice> fitted(GgmlType type, const GgufTensor& tensor) {
-  const uint64_t row = tensor.dims[0];
-  if (fits_row(type, row)) return GgufChoice{type, false};
+/// The type for a row, or nothing when the quantiser gives up.
+std::optional<GgufChoice> fitted(GgmlType type, uint64_t row_elements) {
+  if (fits_row(type, row_elements)) return GgufChoice{type, false};
   const std::optional<GgmlType> narrower = narrower_block(type);
-  if (!narrower) {
-    const GgmlTypeInfo& info = ggml_type_info(type);
-    return fail(
-        ErrorCode::format_not_divisible, {},
-        {{"id", info.name}, {"block", info.block_elements}, {"tensor", tensor.name}, {"row", row}});
-  }
-  return GgufChoice{fits_row(*narrower, row) ? *narrower : GgmlType::f16, true};
+  if (!narrower) return std::nullopt;
+  return GgufChoice{fits_row(*narrower, row_elements) ? *narrower : GgmlType::f16, true};
 }
 
-/// Applies the rules of one file type to tensors in visiting order.
+/// Applies the rules of one file type.
 class Chooser {
  public:
-  Chooser(GgufMix mix, const GgufFacts& facts, const std::vector<GgufTensor>& tensors)
-      : mix_(mix), base_(gguf_mix_base(mix)), facts_(facts) {
-    for (const GgufTensor& tensor : tensors) {
-      const Category category = category_of(tensor.name);
-      if (category == Category::attention_v) ++num_attention_v_;
-      if (category == Category::output) has_output_ = true;
-    }
-  }
+  Chooser(GgufMix mix, const GgufFacts& facts, const GgufListing& listing)
+      : mix_(mix),
+        base_(gguf_mix_base(mix)),
+        facts_(facts),
+        has_output_(listing.has_output()),
+        num_attention_v_(listing.num_attention_v()) {}
+  /// Every matrix gets `type`, the head as well.
+  explicit Chooser(GgmlType type) : base_(type), is_pure_(true) {}
 
-  GgmlType choose(const GgufTensor& tensor) {
-    const Category category = category_of(tensor.name);
-    const bool is_head =
-        category == Category::output || (category == Category::token_embedding && !has_output_);
-    if (is_head) return head(tensor);
-    if (mix_ == GgufMix::mxfp4_moe) {
-      return tensor.dims[2] > 1 ? GgmlType::mxfp4 : GgmlType::q8_0;
-    }
-    if (category == Category::token_embedding) return embedding();
-    return is_lowest() ? lowest(category) : usual(category, tensor);
+  GgmlType base() const { return base_; }
+
+  /// `layer` matters for placed kinds only, which come in the order of the listing.
+  GgmlType choose(const GgufKind& kind, int64_t layer) {
+    if (is_pure_) return base_;
+    const bool is_head = kind.category == GgufCategory::output ||
+                         (kind.category == GgufCategory::token_embedding && !has_output_);
+    if (is_head) return head(kind.row_elements);
+    if (mix_ == GgufMix::mxfp4_moe) return kind.is_stacked ? GgmlType::mxfp4 : GgmlType::q8_0;
+    if (kind.category == GgufCategory::token_embedding) return embedding();
+    return is_lowest() ? lowest(kind.category) : usual(kind.category, layer);
   }
 
  private:
@@ -213,14 +85,13 @@ class Chooser {
 
   /// Layer that a feed-forward tensor counts as: its own with experts, otherwise how many of its
   /// kind came before.
-  uint64_t ffn_layer(uint64_t& counter, const GgufTensor& tensor) const {
+  uint64_t ffn_layer(uint64_t& counter, int64_t layer) const {
     const uint64_t count = counter++;
-    if (facts_.num_experts <= 1) return count;
-    return static_cast<uint64_t>(std::max<int64_t>(layer_of(tensor.name), 0));
+    return facts_.num_experts <= 1 ? count : static_cast<uint64_t>(std::max<int64_t>(layer, 0));
   }
 
-  GgmlType head(const GgufTensor& tensor) const {
-    if (mix_ == GgufMix::mxfp4_moe || facts_.is_falcon || !fits_row(base_, tensor.dims[0])) {
+  GgmlType head(uint64_t row_elements) const {
+    if (mix_ == GgufMix::mxfp4_moe || facts_.is_falcon || !fits_row(base_, row_elements)) {
       return GgmlType::q8_0;
     }
     if (is_lowest() || mix_ == GgufMix::iq3_xxs) return GgmlType::q5_k;
@@ -234,14 +105,14 @@ class Chooser {
     return base_;
   }
 
-  GgmlType lowest(Category category) {
+  GgmlType lowest(GgufCategory category) {
     const GgmlType raised = is_iq2_s_or_m() ? GgmlType::iq3_s : GgmlType::q2_k;
     switch (category) {
-      case Category::attention_v:
+      case GgufCategory::attention_v:
         return has_grouped_queries() || facts_.num_experts >= 4 ? GgmlType::q4_k : raised;
-      case Category::attention_k: return has_8_experts() ? GgmlType::q4_k : base_;
-      case Category::ffn_down: return num_ffn_down_++ < facts_.num_layers / 8 ? raised : base_;
-      case Category::attention_output:
+      case GgufCategory::attention_k: return has_8_experts() ? GgmlType::q4_k : base_;
+      case GgufCategory::ffn_down: return num_ffn_down_++ < facts_.num_layers / 8 ? raised : base_;
+      case GgufCategory::attention_output:
         if (has_8_experts()) return GgmlType::q5_k;
         if (is({GgufMix::iq1_s, GgufMix::iq1_m})) return GgmlType::iq2_xxs;
         return is_iq2_s_or_m() ? GgmlType::iq3_s : base_;
@@ -249,15 +120,15 @@ class Chooser {
     }
   }
 
-  GgmlType usual(Category category, const GgufTensor& tensor) {
+  GgmlType usual(GgufCategory category, int64_t layer) {
     switch (category) {
-      case Category::attention_v: return value();
-      case Category::attention_k: return has_8_experts() ? GgmlType::q8_0 : query_or_key();
-      case Category::attention_q: return query_or_key();
-      case Category::attention_output: return attention_output();
-      case Category::ffn_down: return down(ffn_layer(num_ffn_down_, tensor));
-      case Category::ffn_gate: return gate_or_up(ffn_layer(num_ffn_gate_, tensor));
-      case Category::ffn_up: return gate_or_up(ffn_layer(num_ffn_up_, tensor));
+      case GgufCategory::attention_v: return value();
+      case GgufCategory::attention_k: return has_8_experts() ? GgmlType::q8_0 : query_or_key();
+      case GgufCategory::attention_q: return query_or_key();
+      case GgufCategory::attention_output: return attention_output();
+      case GgufCategory::ffn_down: return down(ffn_layer(num_ffn_down_, layer));
+      case GgufCategory::ffn_gate: return gate_or_up(ffn_layer(num_ffn_gate_, layer));
+      case GgufCategory::ffn_up: return gate_or_up(ffn_layer(num_ffn_up_, layer));
       default: return base_;
     }
   }
@@ -349,9 +220,10 @@ class Chooser {
     return mix_ == GgufMix::iq3_xs && is_middle ? GgmlType::iq3_xxs : base_;
   }
 
-  GgufMix mix_;
+  GgufMix mix_ = GgufMix::f32;
   GgmlType base_;
-  const GgufFacts& facts_;
+  GgufFacts facts_;
+  bool is_pure_ = false;
   bool has_output_ = false;
   uint64_t num_attention_v_ = 0;
   uint64_t attention_v_ = 0;
@@ -360,22 +232,63 @@ class Chooser {
   uint64_t num_ffn_up_ = 0;
 };
 
-/// Types of all tensors, where `choose` names the type of one that the engine quantises.
-template <typename Choose>
-Result<std::vector<GgufChoice>> choose_all(GgmlType base, GgmlType wide,
-                                           const std::vector<GgufTensor>& tensors, Choose choose) {
-  const bool is_quantized = ggml_type_info(base).is_quantized();
-  if (!is_quantized) wide = base;
-  std::vector<GgufChoice> choices(tensors.size());
-  for (const size_t i : visiting_order(tensors)) {
-    const GgufTensor& tensor = tensors[i];
-    choices[i].type = gguf_source_type(tensor, wide);
-    if (!is_quantized || !is_quantized_by_engine(tensor)) continue;
-    const Result<GgufChoice> choice = fitted(choose(tensor), tensor);
-    if (!choice) return fail(choice.error());
-    choices[i] = *choice;
+/// The types of one file.
+struct Choices {
+  /// Of kinds that are not placed; the others have nothing there.
+  std::vector<GgufChoice> of_kinds;
+  std::vector<GgufChoice> of_placed;
+
+  /// A tensor whose rows the quantiser gives up on, and the type meant for it.
+  struct Failure {
+    uint32_t tensor = 0;
+    GgmlType wanted = GgmlType::f32;
+  };
+  std::optional<Failure> failure;
+};
+
+Choices choose_all(Chooser chooser, GgmlType wide, const GgufListing& listing) {
+  const bool is_quantized = ggml_type_info(chooser.base()).is_quantized();
+  if (!is_quantized) wide = chooser.base();
+  Choices out;
+  const auto choose = [&](const GgufKind& kind, int64_t layer, uint32_t tensor) {
+    if (!is_quantized || !kind.is_quantized)
+      return GgufChoice{kind.is_exact ? GgmlType::f32 : wide, false};
+    const GgmlType wanted = chooser.choose(kind, layer);
+    const auto choice = fitted(wanted, kind.row_elements);
+    if (!choice && !out.failure) out.failure = {tensor, wanted};
+    return choice.value_or(GgufChoice());
+  };
+  out.of_kinds.reserve(listing.kinds().size());
+  for (size_t i = 0; i < listing.kinds().size(); ++i) {
+    const GgufKind& kind = listing.kinds()[i];
+    out.of_kinds.push_back(kind.is_placed() ? GgufChoice()
+                                            : choose(kind, -1, listing.first_of_kind()[i]));
   }
-  return choices;
+  out.of_placed.reserve(listing.placed().size());
+  for (const GgufPlaced& placed : listing.placed())
+    out.of_placed.push_back(choose(listing.kinds()[placed.kind], placed.layer, placed.tensor));
+  return out;
+}
+
+/// The same tensor by tensor.
+Result<std::vector<GgufChoice>> spread(const Choices& choices, const GgufListing& listing,
+                                       const std::vector<GgufTensor>& tensors) {
+  if (choices.failure) {
+    const GgufTensor& tensor = tensors[choices.failure->tensor];
+    const GgmlTypeInfo& info = ggml_type_info(choices.failure->wanted);
+    return fail(ErrorCode::format_not_divisible, {},
+                {{"id", info.name},
+                 {"block", info.block_elements},
+                 {"tensor", tensor.name},
+                 {"row", tensor.dims[0]}});
+  }
+  std::vector<GgufChoice> out;
+  out.reserve(tensors.size());
+  for (const uint32_t kind : listing.kind_of_tensor())
+    out.push_back(choices.of_kinds[kind]);
+  for (size_t i = 0; i < choices.of_placed.size(); ++i)
+    out[listing.placed()[i].tensor] = choices.of_placed[i];
+  return out;
 }
 
 }  // namespace
@@ -410,29 +323,34 @@ GgmlType gguf_mix_base(GgufMix mix) {
   return kBases[static_cast<uint32_t>(mix)];
 }
 
-GgmlType gguf_source_type(const GgufTensor& tensor, GgmlType wide) {
-  // What convert_hf_to_gguf.py writes as F32 whatever the file type.
-  const bool is_exact =
-      num_dims(tensor) < 2 || !ends_with(tensor.name, ".weight") ||
-      ends_with(tensor.name, "_norm.weight") ||
-      contains_any(tensor.name,
-                   {"ffn_gate_inp", "position_embd", "token_types", "ssm_conv1d",
-                    "shortconv.conv.weight", "time_mix_first.weight", "time_mix_w1.weight",
-                    "time_mix_w2.weight", "time_mix_decay_w1.weight", "time_mix_decay_w2.weight",
-                    "time_mix_lerp_fused.weight", "altup_correct_coef", "altup_predict_coef"});
-  return is_exact ? GgmlType::f32 : wide;
-}
-
 Result<std::vector<GgufChoice>> choose_gguf_types(GgufMix mix, const GgufFacts& facts,
                                                   const std::vector<GgufTensor>& tensors) {
-  Chooser chooser(mix, facts, tensors);
-  return choose_all(gguf_mix_base(mix), facts.wide, tensors,
-                    [&chooser](const GgufTensor& tensor) { return chooser.choose(tensor); });
+  const GgufListing listing(tensors);
+  return spread(choose_all(Chooser(mix, facts, listing), facts.wide, listing), listing, tensors);
 }
 
 Result<std::vector<GgufChoice>> choose_pure_gguf_types(GgmlType type, GgmlType wide,
                                                        const std::vector<GgufTensor>& tensors) {
-  return choose_all(type, wide, tensors, [type](const GgufTensor&) { return type; });
+  const GgufListing listing(tensors);
+  return spread(choose_all(Chooser(type), wide, listing), listing, tensors);
+}
+
+std::optional<CheckedU64> gguf_mix_bytes(GgufMix mix, const GgufFacts& facts,
+                                         const GgufListing& listing) {
+  const Choices choices = choose_all(Chooser(mix, facts, listing), facts.wide, listing);
+  if (choices.failure) return std::nullopt;
+  CheckedU64 bytes;
+  for (size_t i = 0; i < choices.of_kinds.size(); ++i) {
+    const GgufKind& kind = listing.kinds()[i];
+    if (!kind.is_placed())
+      bytes += row_bytes(choices.of_kinds[i].type, kind.row_elements) * listing.rows_of_kind()[i];
+  }
+  for (size_t i = 0; i < choices.of_placed.size(); ++i) {
+    const GgufPlaced& placed = listing.placed()[i];
+    bytes += row_bytes(choices.of_placed[i].type, listing.kinds()[placed.kind].row_elements) *
+             placed.rows;
+  }
+  return bytes;
 }
 
 }  // namespace vramgauge

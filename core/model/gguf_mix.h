@@ -3,14 +3,12 @@
 // 007dbbf3 (2026).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "specs/model_spec.h"
+#include "model/gguf_listing.h"
 #include "units/error.h"
 #include "units/ggml_types.h"
 
@@ -66,14 +64,6 @@ std::optional<GgufMix> find_gguf_mix(std::string_view name);
 /// The type that most matrices get.
 GgmlType gguf_mix_base(GgufMix mix);
 
-/// A tensor as a GGUF file lists it: "blk.3.attn_v.weight", innermost dimension first.
-struct GgufTensor {
-  std::string name;
-  std::array<uint64_t, 4> dims{1, 1, 1, 1};
-  /// For sums by group; the chooser goes by the name.
-  RoleGroup group = RoleGroup::other;
-};
-
 /// What the chooser asks about a model.
 struct GgufFacts {
   /// Layers of the file, appended multi-token-prediction layers included.
@@ -99,14 +89,16 @@ struct GgufChoice {
   bool fell_back = false;
 };
 
-/// The type that a converter from the original checkpoint writes: F32 for vectors, norms and the
-/// small tensors that must stay exact, `wide` (F16 or BF16) for the rest.
-GgmlType gguf_source_type(const GgufTensor& tensor, GgmlType wide);
-
 /// The type of each tensor in a file of this mix, in the order given. A tensor that the quantiser
-/// leaves alone keeps its gguf_source_type. Error: the quantiser itself gives up on a row length.
+/// leaves alone keeps what the converter wrote: F32 or facts.wide. Error: the quantiser itself
+/// gives up on a row length.
 Result<std::vector<GgufChoice>> choose_gguf_types(GgufMix mix, const GgufFacts& facts,
                                                   const std::vector<GgufTensor>& tensors);
+
+/// Bytes of all those tensors, from names that were read before; nothing where choose_gguf_types
+/// has an error.
+std::optional<CheckedU64> gguf_mix_bytes(GgufMix mix, const GgufFacts& facts,
+                                         const GgufListing& listing);
 
 /// The same when every matrix gets `type`, without a mix.
 Result<std::vector<GgufChoice>> choose_pure_gguf_types(GgmlType type, GgmlType wide,

@@ -57,18 +57,14 @@ std::optional<FormatSize> FormatSizes::in(const WeightFormat& format) {
 }
 
 std::optional<FormatSize> FormatSizes::in_mix(GgufMix mix) {
-  if (listed_.empty()) {
-    listed_ = gguf_tensors(tensors_, spec_);
+  if (!listing_) {
+    listing_.emplace(gguf_tensors(tensors_, spec_));
+    facts_ = gguf_facts(spec_);
     towers_ = towers_of(distinct_);
   }
-  const auto choices = choose_gguf_types(mix, gguf_facts(spec_), listed_);
-  if (!choices || !towers_) return std::nullopt;
-  CheckedU64 bytes = checked(towers_->total);
-  for (std::size_t i = 0; i < listed_.size(); ++i) {
-    const auto& dims = listed_[i].dims;
-    bytes += row_bytes((*choices)[i].type, dims[0]) * dims[1] * dims[2] * dims[3];
-  }
-  const auto total = bytes_of(bytes);
+  const auto bytes = gguf_mix_bytes(mix, facts_, *listing_);
+  if (!bytes || !towers_) return std::nullopt;
+  const auto total = bytes_of(*bytes + checked(towers_->total));
   return total ? std::optional<FormatSize>({*total, towers_->basis}) : std::nullopt;
 }
 

@@ -16,7 +16,7 @@ struct FormatSize {
 };
 
 /// The totals of format_weights in a fraction of its time: equal tensors are counted once, names
-/// for GGUF are made once.
+/// for GGUF are made and read once.
 class FormatSizes {
  public:
   FormatSizes(const std::vector<WeightTensor>& tensors, const ModelSpec& spec);
@@ -31,7 +31,8 @@ class FormatSizes {
   const ModelSpec& spec_;
   /// Tensors of one shape and role are one, with their counts added.
   std::vector<WeightTensor> distinct_;
-  std::vector<GgufTensor> listed_;
+  std::optional<GgufListing> listing_;
+  GgufFacts facts_;
   std::optional<FormatSize> towers_;
 };
 
