@@ -78,7 +78,7 @@ void add_check_log_command(CLI::App& app, int& exit_code) {
   add_scenario_options(*command, options->source);
   command->add_option("--observation", options->observation_file,
                       "file for the log as a row that accuracy reads, or -");
-  command->add_option("--calibration", options->calibration_file,
+  command->add_option("--calibration-file", options->calibration_file,
                       "file for what to move the estimate's terms by, or -");
   command->add_flag("--json", options->as_json, "the facade's answer as JSON");
   command->callback([options, &exit_code] { exit_code = run_check_log(*options); });

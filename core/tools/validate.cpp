@@ -52,12 +52,14 @@ json::Value on_machine(json::Value scenario, const MeasuredDevice& device,
   return scenario;
 }
 
-/// The same, with what others hold on the device.
+/// The same, with what others hold on the device. Nothing held is a millionth of a GiB, since 0
+/// would let the facade assume what the system of a machine with shared memory takes.
 json::Value with_others(json::Value scenario, const MeasuredDevice& device,
                         const std::string& engine) {
+  constexpr uint64_t kLeast = kGiB / Decimal::kScale + 1;
   const bool is_open = has_field("held_gib", engine) && scenario.find("held_gib") == nullptr;
-  if (is_open && device.usable_bytes > device.free_bytes)
-    scenario.set("held_gib", gib_field(device.usable_bytes - device.free_bytes));
+  const uint64_t held = device.usable_bytes - std::min(device.usable_bytes, device.free_bytes);
+  if (is_open) scenario.set("held_gib", gib_field(std::max(held, kLeast)));
   return scenario;
 }
 

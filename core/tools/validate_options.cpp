@@ -76,7 +76,7 @@ void add_calibrate(CLI::App& app, int& exit_code) {
       ->required();
   calibrate->add_option("--observation", options->observation_file,
                         "file for the figures as a row that accuracy reads, or -");
-  calibrate->add_option("--calibration", options->calibration_file,
+  calibrate->add_option("--calibration-file", options->calibration_file,
                         "file for what was measured on the device, or -");
   PrefillShape& shape = options->shape;
   calibrate->add_option("--device", shape.device, "which device")->check(CLI::Range(0, 1023));
