@@ -32,16 +32,39 @@ export function needs_tools(reply) {
   return !reply.ok && reply.errors.some(are_tools_needed);
 }
 
+/** A module that is opened once, when it is first needed; a failure is not kept. */
+class LaterModule {
+  #open;
+  #opening = null;
+  /** What the opener resolved to; null before. */
+  opened = null;
+
+  constructor(open) {
+    this.#open = open;
+  }
+
+  load() {
+    this.#opening ??= this.#open().then(
+      (opened) => void (this.opened = opened),
+      (failure) => {
+        this.#opening = null;
+        throw failure;
+      },
+    );
+    return this.#opening;
+  }
+
+  drop() {
+    this.opened = this.#opening = null;
+  }
+}
+
 export class Facade {
-  #openers;
   #documents = [];
-  #loading_reader = null;
-  #reader = null;
-  #loading_engines = new Map();
-  /** Sessions of the engines' modules. */
-  #engines = new Map();
-  #loading_tools = null;
-  #tools = null;
+  #reader;
+  #tools;
+  /** By the module's name. */
+  #engines;
   /** Configuration as given -> as the session reads it. */
   #converted = new Map();
 
@@ -51,24 +74,27 @@ export class Facade {
    * `open_engine` to a Session of the module "servers" or "llama_cpp", `open_tools` to a Tools object of the module for
    * methods without a catalogue.
    */
-  constructor(session, openers) {
+  constructor(session, { open_reader, open_engine, open_tools }) {
     this.session = session;
-    this.#openers = openers;
+    this.#reader = new LaterModule(open_reader);
+    this.#tools = new LaterModule(open_tools);
+    const engine = (name) => [name, new LaterModule(() => this.#open_engine(open_engine, name))];
+    this.#engines = new Map(["servers", "llama_cpp"].map(engine));
   }
 
   get has_reader() {
-    return this.#reader !== null;
+    return this.#reader.opened !== null;
   }
 
   get has_tools() {
-    return this.#tools !== null;
+    return this.#tools.opened !== null;
   }
 
   /** Loads a document into every session, also those that are opened later. */
   load_catalogue(document) {
     const text = this.session.load_catalogue(document);
     this.#documents.push(document);
-    for (const session of this.#engines.values()) session.load_catalogue(document);
+    for (const { opened } of this.#engines.values()) opened?.load_catalogue(document);
     return text;
   }
 
@@ -76,10 +102,7 @@ export class Facade {
   restart(session) {
     for (const document of this.#documents) session.load_catalogue(document);
     this.session = session;
-    this.#engines.clear();
-    this.#loading_engines.clear();
-    this.#tools = this.#loading_tools = null;
-    this.drop_reader();
+    for (const module of [this.#reader, this.#tools, ...this.#engines.values()]) module.drop();
   }
 
   /** The answer; it asks for the reader only while there is none. */
@@ -91,7 +114,7 @@ export class Facade {
   call_text(method, request) {
     const known = link_methods.includes(method) ? request : this.#with_converted(request);
     const text = this.#answer(method, known);
-    if (this.#reader === null || !text.startsWith('{"ok":false')) return text;
+    if (!this.has_reader || !text.startsWith('{"ok":false')) return text;
     const reply = JSON.parse(text);
     if (!needs_reader(reply)) return text;
     const wrong = new Map(
@@ -115,56 +138,34 @@ export class Facade {
   /** What loads the module that an answer lacks; null where it lacks none. */
   missing_module(reply) {
     const engine = needed_engine(reply);
-    if (engine !== null && !this.#engines.has(engine)) return () => this.load_engine(engine);
+    if (engine !== null && this.#engines.get(engine).opened === null) return () => this.load_engine(engine);
     if (needs_tools(reply) && !this.has_tools) return () => this.load_tools();
     return needs_reader(reply) && !this.has_reader ? () => this.load_reader() : null;
   }
 
-  /** Loads the reader; a failure is not kept. */
   load_reader() {
-    this.#loading_reader ??= this.#openers.open_reader().then(
-      (reader) => void (this.#reader = reader),
-      (failure) => {
-        this.#loading_reader = null;
-        throw failure;
-      },
-    );
-    return this.#loading_reader;
+    return this.#reader.load();
   }
 
-  /** Loads an engines' module with the catalogue as the main one has it; a failure is not kept. */
   load_engine(name) {
-    const loading =
-      this.#loading_engines.get(name) ??
-      this.#openers.open_engine(name).then(
-        (session) => {
-          for (const document of this.#documents) session.load_catalogue(document);
-          this.#engines.set(name, session);
-        },
-        (failure) => {
-          this.#loading_engines.delete(name);
-          throw failure;
-        },
-      );
-    this.#loading_engines.set(name, loading);
-    return loading;
+    return this.#engines.get(name).load();
   }
 
-  /** Loads the module of methods without a catalogue; a failure is not kept. */
+  /** Loads the module of methods without a catalogue. */
   load_tools() {
-    this.#loading_tools ??= this.#openers.open_tools().then(
-      (tools) => void (this.#tools = tools),
-      (failure) => {
-        this.#loading_tools = null;
-        throw failure;
-      },
-    );
-    return this.#loading_tools;
+    return this.#tools.load();
   }
 
   /** Lets go of the reader, which after a trap is not to be used again. */
   drop_reader() {
-    this.#reader = this.#loading_reader = null;
+    this.#reader.drop();
+  }
+
+  /** A session of an engines' module with the catalogue as the main one has it. */
+  async #open_engine(open, name) {
+    const session = await open(name);
+    for (const document of this.#documents) session.load_catalogue(document);
+    return session;
   }
 
   /** The reply of the module that has the engine or the method. */
@@ -173,26 +174,26 @@ export class Facade {
     const text = this.session.call(method, asked);
     if (!text.startsWith('{"ok":false')) return text;
     const reply = JSON.parse(text);
-    const engine = this.#engines.get(needed_engine(reply));
-    if (engine !== undefined) return engine.call(method, asked);
-    if (this.#tools === null || !needs_tools(reply)) return text;
+    const engine = this.#engines.get(needed_engine(reply))?.opened;
+    if (engine) return engine.call(method, asked);
+    if (!this.has_tools || !needs_tools(reply)) return text;
     return method === "check_log" ? this.#check_log(request) : this.#use_tools(method, asked);
   }
 
   /** The tools read the log, the module of its engine compares. */
   #check_log({ text, ...rest }) {
-    const read = this.#tools.call("read_log", JSON.stringify({ text }));
+    const read = this.#tools.opened.call("read_log", JSON.stringify({ text }));
     if (!read.startsWith('{"ok":true')) return read;
     const { log } = JSON.parse(read).result;
-    const engine = this.#engines.get(module_of(log.engine));
-    if (engine !== undefined) return engine.call("check_log", JSON.stringify({ ...rest, log }));
+    const engine = this.#engines.get(module_of(log.engine)).opened;
+    if (engine !== null) return engine.call("check_log", JSON.stringify({ ...rest, log }));
     const error = { code: "engine.module_needed", path: "/text", args: { engine: log.engine }, message: "", hint: "" };
     return JSON.stringify({ ok: false, errors: [error], warnings: [] });
   }
 
   /** What a command line says is completed by the session, which has the models. */
   #use_tools(method, asked) {
-    const text = this.#tools.call(method, asked);
+    const text = this.#tools.opened.call(method, asked);
     if (method !== "parse_command" || !text.startsWith('{"ok":true')) return text;
     const { result, warnings } = JSON.parse(text);
     const completed = JSON.parse(this.session.call(method, JSON.stringify({ parsed: result })));
@@ -206,7 +207,7 @@ export class Facade {
     const place = method === "import" ? "/text" : error.path;
     const text = value_at(request, place);
     if (!config_keys.includes(place.split("/").at(-1)) || typeof text !== "string") return [error];
-    const reply = JSON.parse(this.#reader.convert(JSON.stringify({ text })));
+    const reply = JSON.parse(this.#reader.opened.convert(JSON.stringify({ text })));
     if (!reply.ok) return reply.errors.map((found) => ({ ...found, path: error.path + found.path }));
     if (this.#converted.size >= max_converted) this.#converted.clear();
     this.#converted.set(text, reply.result.text);
