@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { deflateRawSync } from "node:zlib";
-import type { Plugin } from "vite";
+import type { HtmlTagDescriptor, Plugin, Rolldown } from "vite";
 
 export type Flavour = "site" | "single";
 
@@ -30,6 +30,8 @@ interface Sources {
   /** One with everything, for the one-file page. */
   all: CoreModule;
   catalogue_dir: string;
+  /** The part of the catalogue that the first answer needs. */
+  first_catalogue: string;
 }
 
 const kWebRoot = resolve(import.meta.dirname, "..");
@@ -47,6 +49,14 @@ function build_catalogue(core_dir: string): string {
   return out;
 }
 
+function first_catalogue(core_dir: string, catalogue_dir: string): string {
+  const program = join(import.meta.dirname, "first_catalogue.mjs");
+  return execFileSync(process.execPath, [program, core_dir, catalogue_dir], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
 function find_module(core_dir: string, name: string): CoreModule {
   const glue_path = join(core_dir, `${name}.mjs`);
   if (!existsSync(glue_path))
@@ -61,10 +71,12 @@ function find_sources(): Sources {
   const core_dir = resolve(process.env["VRAMGAUGE_CORE_DIR"] ?? join(kRepoRoot, "build/wasm/wasm"));
   const find = (name: SiteModule): CoreModule =>
     find_module(core_dir, name === "main" ? "vramgauge" : `vramgauge_${name}`);
+  const catalogue_dir = build_catalogue(core_dir);
   return {
     modules: Object.fromEntries(kSiteModules.map((name) => [name, find(name)])) as Modules,
     all: find_module(core_dir, "vramgauge_all"),
-    catalogue_dir: build_catalogue(core_dir),
+    catalogue_dir,
+    first_catalogue: first_catalogue(core_dir, catalogue_dir),
   };
 }
 
@@ -86,8 +98,25 @@ const without_address = (glue: string): string =>
     '"$2"',
   );
 
+type BundleFile = Rolldown.OutputBundle[string];
+
+/** The first script's imports and the module are fetched with it, not when it has been read. */
+function preloads(module_url: string, bundle: readonly BundleFile[]): HtmlTagDescriptor[] {
+  const first = bundle.find((file) => file.type === "chunk" && file.name === "index");
+  const imports = first?.type === "chunk" ? first.imports : [];
+  const link = (attrs: Record<string, string | boolean>): HtmlTagDescriptor => ({
+    tag: "link",
+    attrs: { ...attrs, crossorigin: true },
+    injectTo: "head",
+  });
+  return [
+    link({ rel: "preload", as: "fetch", href: module_url }),
+    ...imports.map((href) => link({ rel: "modulepreload", href })),
+  ];
+}
+
 export function core_plugin(flavour: Flavour): Plugin {
-  const { modules, all, catalogue_dir } = find_sources();
+  const { modules, all, catalogue_dir, first_catalogue } = find_sources();
   const document = (name: string): Buffer => readFileSync(join(catalogue_dir, name));
   const catalogue_root = `catalogue-${short_hash(document("all.json"))}`;
   const glue_of = (name: SiteModule): string =>
@@ -125,6 +154,13 @@ export function core_plugin(flavour: Flavour): Plugin {
     transform(code, id) {
       return [...glue.values()].includes(id) ? without_address(code) : null;
     },
+    transformIndexHtml: {
+      order: "post",
+      handler: (_html, { bundle }) =>
+        flavour === "site" && bundle
+          ? preloads(modules.main.url, Object.values(bundle))
+          : [],
+    },
     generateBundle() {
       if (flavour !== "site") return;
       const models = readdirSync(join(catalogue_dir, "models")).map((file) => `models/${file}`);
@@ -136,6 +172,11 @@ export function core_plugin(flavour: Flavour): Plugin {
           fileName: `${catalogue_root}/${name}`,
           source: document(name),
         });
+      this.emitFile({
+        type: "asset",
+        fileName: `${catalogue_root}/first.json`,
+        source: first_catalogue,
+      });
       // All models at once, for visits without a network.
       const { models: facts } = JSON.parse(document("all.json").toString()) as { models: unknown };
       this.emitFile({

@@ -41,8 +41,8 @@ function first_load_files() {
   const scripts = with_imports(start.filter((file) => file.endsWith(".js")));
   const loaded = new Set([...start, ...scripts].map((file) => join("assets", file)));
   const catalogue = readdirSync(site).find((name) => name.startsWith("catalogue-"));
-  const example = join(catalogue, "models", "meta-llama__Llama-3.3-70B-Instruct.json");
-  return ["index.html", ...loaded, join(catalogue, "core.json"), example];
+  const documents = ["first.json", "core.json"].map((name) => join(catalogue, name));
+  return ["index.html", ...loaded, ...documents];
 }
 
 let total = 0;

@@ -24,8 +24,9 @@ async function start(): Promise<void> {
   const shell = document.createElement(embedded ? "vg-embed-view" : "vg-app");
   document.body.append(shell);
   const language = initial_language(preferences.language);
+  const start_core = is_default_visit(embedded) ? CoreClient.start_quickly : CoreClient.start;
   const [core] = await Promise.all([
-    CoreClient.start(assets).catch((failure: unknown) => String(failure)),
+    start_core(assets).catch((failure: unknown) => String(failure)),
     start_i18n(language),
     load_shell(embedded),
   ]);
@@ -42,7 +43,16 @@ async function start(): Promise<void> {
   if (own_catalogue) await add_configured(store, own_catalogue);
   store.start();
   shell.store = store;
+  after_paint(() => void store.complete());
   if (!embedded) setTimeout(() => void keep_copy(store), kKeepCopyMs);
+}
+
+/** Nothing is asked but what the page opens with. */
+const is_default_visit = (embedded: boolean): boolean =>
+  !embedded && location.hash.length < 2 && !configured_catalogue();
+
+function after_paint(work: () => void): void {
+  requestAnimationFrame(() => setTimeout(work));
 }
 
 /** For visits without a network. A page that cannot be kept is the page all the same. */

@@ -7,8 +7,10 @@ import type { EngineModule } from "../../../wasm/facade.mjs";
 export interface CoreAssets {
   /** The compiled main module; compiled once, instantiated again after a trap. */
   module(): Promise<WebAssembly.Module>;
-  /** The catalogue document that is loaded first. */
+  /** The catalogue without the facts of models. */
   catalogue(): Promise<Uint8Array>;
+  /** What the default scenario needs of it, the facts of its model among it; null where all comes at once. */
+  first_catalogue(): Promise<Uint8Array> | null;
   /** The facts of one model, by the file name that the core asked for. */
   model_facts(file: string): Promise<Uint8Array>;
   /** The facts of all models at once; null where the first document has them. */

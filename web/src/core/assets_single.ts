@@ -15,6 +15,7 @@ const module = (): Promise<WebAssembly.Module> =>
 export const assets: CoreAssets = {
   module,
   catalogue: () => inflate(catalogue_deflated),
+  first_catalogue: () => null,
   model_facts: (file) => Promise.reject(new Error(`${file} is not in the embedded catalogue`)),
   all_models: () => null,
   engine_module: module,

@@ -43,6 +43,7 @@ async function fetch_module(path: string): Promise<WebAssembly.Module> {
 export const assets: CoreAssets = {
   module: () => fetch_module(main_url),
   catalogue: () => fetch_bytes(`${catalogue_root}/core.json`),
+  first_catalogue: () => fetch_bytes(`${catalogue_root}/first.json`),
   model_facts: async (file) =>
     fetch_bytes(`${catalogue_root}/${is_kept() ? "models.json" : `models/${checked_file(file)}`}`),
   all_models: () => fetch_bytes(`${catalogue_root}/models.json`),

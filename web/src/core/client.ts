@@ -2,7 +2,7 @@ import create_main from "virtual:core-glue";
 import type { RawReaderModule } from "virtual:core-reader-glue";
 import { Facade, type EngineModule, type RawSession, type RawTools } from "../../../wasm/facade.mjs";
 import type { CoreAssets } from "./assets";
-import type { Diag, Envelope, ErrorEnvelope, Method, Methods } from "./types";
+import type { Diag, Envelope, ErrorEnvelope, JsonValue, Method, Methods } from "./types";
 
 /** Codes of problems that arise in the page itself, not in the core. Translated like the core's. */
 export type PageCode =
@@ -29,31 +29,81 @@ export interface ReaderModule {
  * and the reader once something in a foreign format is met. Calls are synchronous and cheap. If a module
  * traps, the client starts new instances, loads the same catalogue documents again and reports
  * "page.internal_error" for the call that trapped.
+ *
+ * Reading the catalogue takes longer than everything else before an answer. Until `complete` has settled,
+ * a client that started quickly knows what the default scenario names, and is to be asked for nothing else.
  */
 export class CoreClient {
   #loading = new Map<string, Promise<void>>();
   #restarting: Promise<void> | null = null;
   #reader: Promise<ReaderModule> | null = null;
   #all_models: Promise<void> | null = null;
-  readonly #facade: Facade;
+  #completing: Promise<void> | null = null;
+  #is_complete = false;
+  #facade: Facade;
 
   private constructor(
     private readonly assets: CoreAssets,
     private readonly module: WebAssembly.Module,
     session: RawSession,
   ) {
-    this.#facade = new Facade(session, {
+    this.#facade = this.#facade_of(session);
+  }
+
+  /** A client that knows the whole catalogue. */
+  static async start(assets: CoreAssets): Promise<CoreClient> {
+    const [module, catalogue] = await Promise.all([assets.module(), assets.catalogue()]);
+    const client = new CoreClient(assets, module, await open_session(module));
+    load(client.#facade, catalogue);
+    client.#is_complete = true;
+    return client;
+  }
+
+  /** A client for the default scenario, where the catalogue comes apart; `complete` brings the rest. */
+  static async start_quickly(assets: CoreAssets): Promise<CoreClient> {
+    const first_catalogue = assets.first_catalogue();
+    if (!first_catalogue) return CoreClient.start(assets);
+    const [module, first] = await Promise.all([assets.module(), first_catalogue]);
+    const client = new CoreClient(assets, module, await open_session(module));
+    load(client.#facade, first);
+    return client;
+  }
+
+  get is_complete(): boolean {
+    return this.#is_complete;
+  }
+
+  /** Fetches and reads the whole catalogue, once. */
+  complete(): Promise<void> {
+    if (this.#is_complete) return Promise.resolve();
+    this.#completing ??= this.#complete().finally(() => (this.#completing = null));
+    return this.#completing;
+  }
+
+  /** A session of its own, list by list in tasks of their own: the page answers to input in between. */
+  async #complete(): Promise<void> {
+    const [session, catalogue, first] = await Promise.all([
+      open_session(this.module),
+      this.assets.catalogue(),
+      this.assets.first_catalogue(),
+    ]);
+    const facade = this.#facade_of(session);
+    const lists = JSON.parse(new TextDecoder().decode(catalogue)) as Record<string, JsonValue>;
+    for (const [list, entries] of Object.entries(lists)) {
+      await next_task();
+      load(facade, JSON.stringify({ [list]: entries }));
+    }
+    if (first) load(facade, first);
+    this.#facade = facade;
+    this.#is_complete = true;
+  }
+
+  #facade_of(session: RawSession): Facade {
+    return new Facade(session, {
       open_reader: () => this.#open_converter(),
       open_engine: (name) => open_engine(this.assets, name),
       open_tools: () => open_tools(this.assets),
     });
-  }
-
-  static async start(assets: CoreAssets): Promise<CoreClient> {
-    const [module, catalogue] = await Promise.all([assets.module(), assets.catalogue()]);
-    const client = new CoreClient(assets, module, await open_session(module));
-    client.load(catalogue);
-    return client;
   }
 
   /** Settles when a restart after a trap, if one is under way, has finished. */
@@ -100,7 +150,7 @@ export class CoreClient {
   /** Fetches and loads the facts of one model; several callers share one fetch. */
   load_model_facts(file: string): Promise<void> {
     const pending =
-      this.#loading.get(file) ?? this.assets.model_facts(file).then((facts) => this.load(facts));
+      this.#loading.get(file) ?? this.assets.model_facts(file).then((facts) => load(this.#facade, facts));
     this.#loading.set(file, pending);
     pending.catch(() => this.#loading.delete(file));
     return pending;
@@ -109,7 +159,7 @@ export class CoreClient {
   /** Fetches and loads the facts of every model, once. */
   load_all_models(): Promise<void> {
     this.#all_models ??= (this.assets.all_models() ?? Promise.resolve(null)).then((facts) => {
-      if (facts) this.load(facts);
+      if (facts) load(this.#facade, facts);
     });
     this.#all_models.catch(() => (this.#all_models = null));
     return this.#all_models;
@@ -137,7 +187,7 @@ export class CoreClient {
 
   /** Merges a document into the catalogue; one that is not sound changes nothing. */
   load_document(document: Uint8Array | string): Envelope<unknown> {
-    return JSON.parse(this.#facade.load_catalogue(document)) as Envelope<unknown>;
+    return load_into(this.#facade, document);
   }
 
   async #open_converter(): Promise<InstanceType<RawReaderModule["Converter"]>> {
@@ -147,11 +197,6 @@ export class CoreClient {
     return converter;
   }
 
-  private load(document: Uint8Array): void {
-    const reply = this.load_document(document);
-    if (!reply.ok) throw new Error(reply.errors.map((error) => error.message).join("; "));
-  }
-
   #restart(): void {
     this.drop_reader();
     this.#restarting ??= open_session(this.module)
@@ -159,6 +204,16 @@ export class CoreClient {
       .finally(() => (this.#restarting = null));
   }
 }
+
+const load_into = (facade: Facade, document: Uint8Array | string): Envelope<unknown> =>
+  JSON.parse(facade.load_catalogue(document)) as Envelope<unknown>;
+
+function load(facade: Facade, document: Uint8Array | string): void {
+  const reply = load_into(facade, document);
+  if (!reply.ok) throw new Error(reply.errors.map((error) => error.message).join("; "));
+}
+
+const next_task = (): Promise<void> => new Promise((done) => setTimeout(done));
 
 /** The file that holds the missing facts, when that is the only thing an answer lacks. */
 function missing_facts(reply: ErrorEnvelope): string | null {

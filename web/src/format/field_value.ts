@@ -5,7 +5,7 @@ import type { Store } from "../state/store";
 export function field_value_text(store: Store, key: string, value: JsonValue | undefined): string {
   const field = store.fields.get(key);
   if (typeof value === "string")
-    return (field?.list && store.item(field.list as CatalogueKind, value)?.name) ?? value;
+    return (field?.list && store.lists.item(field.list as CatalogueKind, value)?.name) ?? value;
   if (typeof value !== "number") return value === undefined ? "" : JSON.stringify(value);
   if (field?.unit === "tokens") return store.format.tokens(value);
   return store.format.tick(value);

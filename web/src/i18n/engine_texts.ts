@@ -1,7 +1,7 @@
 import type { Store } from "../state/store";
 import { add_texts, type LaterTexts } from "./i18n";
 
-/** Names of the fields that only single engines have: no first visit with the rule of thumb shows any. */
+/** Names of the fields, figures and lines that only single engines have: no first visit with the rule of thumb shows any. */
 const kTexts: LaterTexts = {
   en: () => import("./fields.en.json"),
   "zh-CN": () => import("./fields.zh-CN.json"),

@@ -11,6 +11,9 @@ const kLanguages: Record<Language, () => Promise<{ language: LanguageTexts }>> =
 export type LaterTexts = Record<Language, () => Promise<{ default: object }>>;
 
 const later_texts: LaterTexts[] = [];
+/** Texts as they are written, by language and key, in the plural that was asked for: they are asked for on every key. */
+const templates = new Map<string, string>();
+const plurals = new Map<Language, Intl.PluralRules>();
 let active_language: Language = "en";
 const english_errors: Record<string, FindingTexts> = {};
 const translated_errors: Partial<Record<string, Record<string, FindingTexts>>> = {};
@@ -34,6 +37,7 @@ export async function load_language(language: Language): Promise<void> {
   if (translated_errors[language]) return;
   const loaded = (await kLanguages[language]()).language;
   i18next.addResourceBundle(language, "translation", loaded.texts);
+  templates.clear();
   translated_errors[language] = loaded.errors;
   await Promise.all(later_texts.map((texts) => load_texts(texts, language)));
 }
@@ -52,17 +56,40 @@ export async function add_texts(texts: LaterTexts): Promise<void> {
 
 async function load_texts(texts: LaterTexts, language: Language): Promise<void> {
   i18next.addResourceBundle(language, "translation", (await texts[language]()).default, true);
+  templates.clear();
 }
 
 export function current_language(): Language {
   return active_language;
 }
 
-export function t(key: string, args: Record<string, string | number> = {}): string {
-  return i18next.t(key, { lng: active_language, ...args });
+export function t(key: string, args?: Record<string, string | number>): string {
+  return args ? fill(template(key, args["count"]), args) : template(key);
 }
 
-const has_text = (key: string): boolean => i18next.exists(key, { lng: active_language });
+function template(key: string, count?: string | number): string {
+  const plural = typeof count === "number" ? plural_rules().select(count) : "";
+  const name = `${active_language} ${plural} ${key}`;
+  const known = templates.get(name) ?? find_template(key, count);
+  templates.set(name, known);
+  return known;
+}
+
+const find_template = (key: string, count?: string | number): string =>
+  i18next.t(key, {
+    lng: active_language,
+    skipInterpolation: true,
+    ...(typeof count === "number" && { count }),
+  });
+
+function plural_rules(): Intl.PluralRules {
+  const known = plurals.get(active_language) ?? new Intl.PluralRules(active_language);
+  plurals.set(active_language, known);
+  return known;
+}
+
+/** i18next gives the key itself where it has no text. */
+const has_text = (key: string): boolean => template(key) !== key;
 
 /** The text of a key that the core made up, or the key itself where no translation exists. */
 export function t_core(section: string, key: string): string {
@@ -97,8 +124,8 @@ export function short_text(diag: Diag): string {
 }
 
 /** Templates name their arguments as the core's own table does: {key}. */
-function fill(template: string, args: Record<string, string>): string {
-  return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => args[name] ?? placeholder);
+function fill(text: string, args: Record<string, string | number>): string {
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(args[name] ?? placeholder));
 }
 
 function text_args(diag: Diag): Record<string, string> {

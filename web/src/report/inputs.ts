@@ -44,7 +44,7 @@ function input_text(store: Store, key: string, value: JsonValue): string {
   if (key === "weight_format" && store.estimate) return store.estimate.weights.name;
   if (key === "engine" && value === "generic") return t("choices.generic");
   if (key === "gpu" && value === "custom") return t("choices.custom_gpu");
-  if (info?.list && typeof value === "string") return store.item(info.list, value)?.name ?? value;
+  if (info?.list && typeof value === "string") return store.lists.item(info.list, value)?.name ?? value;
   if (typeof value !== "number") return t_core("options", String(value ?? ""));
   if (info?.unit === "tokens") return store.format.tokens(value);
   return info?.kind === "integer" ? store.format.integer(value) : store.format.tick(value);

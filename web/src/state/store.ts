@@ -1,8 +1,5 @@
 import { page_error, type CoreClient } from "../core/client";
 import type {
-  CatalogueItem,
-  CatalogueKind,
-  CatalogueResult,
   DescribeResult,
   Diag,
   Envelope,
@@ -15,6 +12,7 @@ import { Formatter, kGibBytes, type ByteUnit } from "../format/format";
 import { missing_texts } from "../i18n/engine_texts";
 import { describe_document, load_language, use_error_texts, use_language } from "../i18n/i18n";
 import { field_of, has_place, is_format_refused, kModelKeys, type Finding } from "./findings";
+import { Lists } from "./lists";
 import { AddressBar, decode_link, encode_link, page_address, type DecodedLink } from "./link";
 import {
   apply_theme,
@@ -24,8 +22,6 @@ import {
   type Theme,
 } from "./preferences";
 
-/** More than any list of the catalogue holds. */
-const kWholeList = 1000;
 /**
  * What the page shows: the fields that were given, the answer to them and what is wrong with them.
  * Every change is computed at once; "change" is dispatched after it.
@@ -44,14 +40,16 @@ export class Store extends EventTarget {
   crash_link: string | null = null;
   /** Why the catalogue that the page's configuration names is not there. */
   catalogue_findings: Diag[] = [];
+  /** How often the core's catalogue was added to. */
+  renewals = 0;
   /** Opens the newer version of the page, where there is one. */
   update: (() => void) | null = null;
   readonly version: string;
   form!: DescribeResult;
   fields!: ReadonlyMap<string, FieldInfo>;
   format: Formatter;
+  readonly lists: Lists;
 
-  readonly #lists = new Map<CatalogueKind, CatalogueItem[]>();
   /** Null where the scenario is somebody else's, as on a foreign page. */
   #address: AddressBar | null = null;
   /** The engine was changed: a format it does not load gives way to the checkpoint's own. */
@@ -67,6 +65,7 @@ export class Store extends EventTarget {
     readonly home: string = page_address(),
   ) {
     super();
+    this.lists = new Lists(core);
     this.#describe();
     const version = core.call("version", {});
     this.version = version.ok ? version.result.version : "";
@@ -86,6 +85,7 @@ export class Store extends EventTarget {
     const address = new AddressBar(this.core);
     this.#address = address;
     const open = (): void => {
+      if (!this.core.is_complete && location.hash.length > 1) return void this.complete().then(open);
       const link = address.read();
       if (link) this.#open(link);
     };
@@ -167,22 +167,6 @@ export class Store extends EventTarget {
     return this.warnings.filter((warning) => warning.code !== "model.assumed_default");
   }
 
-  /** A whole list of the catalogue; asked for once. */
-  list(kind: CatalogueKind): CatalogueItem[] {
-    const known = this.#lists.get(kind) ?? this.search(kind, "", kWholeList).items;
-    this.#lists.set(kind, known);
-    return known;
-  }
-
-  item(kind: CatalogueKind, id: string): CatalogueItem | undefined {
-    return this.list(kind).find((item) => item.id === id);
-  }
-
-  search(kind: CatalogueKind, query: string, limit: number): CatalogueResult {
-    const reply = this.core.call("catalogue", { kind, query, limit });
-    return reply.ok ? reply.result : { items: [], total: 0 };
-  }
-
   /** The address that opens this scenario. */
   link(): string {
     return `${this.home}#${encode_link(this.core, this.given) ?? ""}`;
@@ -193,10 +177,18 @@ export class Store extends EventTarget {
     this.#changed();
   }
 
+  /** Brings what the core does not know yet; the answer stands, there is only more to choose from. */
+  async complete(): Promise<void> {
+    await this.core.complete();
+    this.lists.forget();
+    this.#changed();
+  }
+
   /** Something was added to the core's catalogue. */
   renew_catalogue(): void {
     this.#describe();
-    this.#lists.clear();
+    this.lists.forget();
+    ++this.renewals;
     // A new object: whoever follows the scenario asks again.
     this.given = { ...this.given };
     this.#compute();
@@ -252,12 +244,18 @@ export class Store extends EventTarget {
 
   #compute(): void {
     const unreadable = [...this.#unreadable.values()];
-    const reply = this.core.call("estimate", { scenario: this.given });
-    const fetch_missing = this.core.missing_part(reply) ?? missing_texts(this);
+    const reply = this.#is_answerable() ? this.core.call("estimate", { scenario: this.given }) : null;
+    const fetch_missing = reply
+      ? (this.core.missing_part(reply) ?? missing_texts(this))
+      : () => this.complete();
     this.loading = fetch_missing !== null;
     if (fetch_missing) void this.#compute_after(fetch_missing);
-    else this.#show(reply, unreadable);
+    else if (reply) this.#show(reply, unreadable);
     this.#changed();
+  }
+
+  #is_answerable(): boolean {
+    return this.core.is_complete || Object.keys(this.given).length === 0;
   }
 
   #show(reply: Envelope<Estimate>, unreadable: Diag[]): void {

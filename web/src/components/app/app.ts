@@ -10,7 +10,7 @@ import "../device-bar/device_bar";
 import "../header/header";
 import "../inputs/inputs";
 import "../later/later";
-import "../notices/notices";
+import { notices_view } from "../notices/notices_view";
 import "../remarks/remarks";
 import { start_failure } from "../start-failure/start_failure";
 import "../slim-verdict/slim_verdict";
@@ -101,7 +101,7 @@ export class Calculator extends StoreElement {
         <aside aria-label=${t("app.inputs")}><vg-inputs .store=${store}></vg-inputs></aside>
         <main aria-label=${t("app.answer")}>
           <div class="head">
-            <vg-notices .store=${store}></vg-notices>
+            ${notices_view(store)}
             <vg-verdict .store=${store}></vg-verdict>
             <div class="verdict-end"></div>
             <vg-device-bar .store=${store}></vg-device-bar>

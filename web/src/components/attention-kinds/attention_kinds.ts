@@ -2,7 +2,7 @@ import { axisY, barX, text } from "@observablehq/plot";
 import { css, html, nothing, type TemplateResult } from "lit";
 import { t } from "../../i18n/i18n";
 import { Chart, type Drawn } from "../chart/chart";
-import { plot } from "../charts/plot";
+import { plot, type PlotDrawing } from "../charts/plot";
 import { attention_kinds, attention_layers, type AttentionKind } from "./kinds";
 
 const kRowHeight = 26;
@@ -80,7 +80,7 @@ export class AttentionKinds extends Chart {
   #drawing(
     width: number,
     rows: (AttentionKind & { title: string; bytes: number })[],
-  ): SVGSVGElement {
+  ): PlotDrawing {
     const { format } = this.store;
     return plot({
       width,

@@ -4,6 +4,7 @@ import { compose_picture } from "../../report/picture";
 import { file_stem, save_file, text_file } from "../../report/save";
 import { png_of, svg_text } from "../../report/svg";
 import { base_styles, button_styles } from "../../styles/shared";
+import type { PlotDrawing } from "../charts/plot";
 import { StoreElement } from "../store_element";
 
 const kPngScale = 2;
@@ -11,15 +12,16 @@ const kPngScale = 2;
 const kMinWidth = 260;
 const kAhead = "200px";
 
+/** A drawing, and in words what it says; the words of its own, else those of `mark_here`. */
 export interface Drawn {
-  drawing: SVGSVGElement;
-  /** The same in words. */
-  summary: string;
+  drawing: PlotDrawing;
+  summary?: string;
 }
 
 /**
  * A chart: title, drawing, the same in words, and the drawing as a file. It is drawn after the frame in
- * which the answer changed, so that typing never waits for it.
+ * which the answer changed, so that typing never waits for it. Where only the present point has moved, only
+ * its mark is drawn anew.
  */
 export abstract class Chart extends StoreElement {
   static override properties = { ...StoreElement.properties, reason: { state: true } };
@@ -57,6 +59,9 @@ export abstract class Chart extends StoreElement {
       text {
         fill: var(--ink-2);
       }
+      .here text {
+        fill: var(--ink);
+      }
       [data-stale] {
         opacity: 0.4;
       }
@@ -72,7 +77,9 @@ export abstract class Chart extends StoreElement {
 
   #frame = 0;
   #width = 0;
-  #drawing: SVGSVGElement | null = null;
+  #drawing: PlotDrawing | null = null;
+  /** What it was drawn from. */
+  #drawn_from = "";
   /** What is out of view is drawn when it comes into view. */
   #is_near = false;
   readonly #near = new IntersectionObserver(
@@ -96,6 +103,16 @@ export abstract class Chart extends StoreElement {
 
   /** What is drawn, at this width; a text where there is nothing. */
   protected abstract draw(width: number): Drawn | string;
+
+  /** What the drawing depends on beside the width; undefined where on everything. */
+  protected drawn_from(): string | undefined {
+    return undefined;
+  }
+
+  /** Marks the present point on the drawing, which may have a mark already; says the whole in words. */
+  protected mark_here(_drawing: PlotDrawing): string {
+    return "";
+  }
 
   /** What follows the drawing: a key, a hint. */
   protected footer(): TemplateResult | typeof nothing {
@@ -158,16 +175,26 @@ export abstract class Chart extends StoreElement {
   #draw(): void {
     const place = this.renderRoot.querySelector(".place");
     if (!place || this.store.loading || this.store.stale) return;
+    const basis = this.drawn_from();
+    const from = basis === undefined ? "" : `${this.#width} ${this.store.renewals} ${basis}`;
+    if (this.#drawing && this.reason === "" && from !== "" && from === this.#drawn_from) {
+      this.#drawing.setAttribute("aria-label", this.mark_here(this.#drawing));
+      return;
+    }
+    this.#drawn_from = from;
     const drawn = this.draw(this.#width);
     this.reason = typeof drawn === "string" ? t("chart.none", { reason: drawn }) : "";
-    if (typeof drawn === "string") return;
+    if (typeof drawn !== "string") this.#place(place, drawn);
+  }
+
+  #place(place: Element, { drawing, summary }: Drawn): void {
     const had_focus = this.#drawing !== null && this.shadowRoot?.activeElement === this.#drawing;
-    this.#drawing = drawn.drawing;
-    drawn.drawing.setAttribute("role", "img");
-    drawn.drawing.setAttribute("aria-label", drawn.summary);
-    place.replaceChildren(drawn.drawing);
-    this.drawn(drawn.drawing);
-    if (had_focus) drawn.drawing.focus();
+    this.#drawing = drawing;
+    drawing.setAttribute("role", "img");
+    drawing.setAttribute("aria-label", summary ?? this.mark_here(drawing));
+    place.replaceChildren(drawing);
+    this.drawn(drawing);
+    if (had_focus) drawing.focus();
   }
 
   /** For those who listen to their drawing. */

@@ -17,13 +17,13 @@ export function last_context({ scenario, model }: Estimate): number {
   return asked > own ? Math.ceil(asked * kRoom) : own;
 }
 
-/** `steps` contexts evenly spread, the present one among them. */
+/** `steps` contexts evenly spread. */
 export function linear_contexts(estimate: Estimate, steps: number): number[] {
   const last = last_context(estimate);
   const values = Array.from({ length: steps }, (_, i) =>
     Math.max(1, Math.round((last * i) / (steps - 1))),
   );
-  return sorted([...values, Number(estimate.scenario["context_tokens"])]);
+  return [...new Set(values)];
 }
 
 /** Powers of two and the middles between them, up to `last`; the newest ones where they are too many. */
@@ -52,5 +52,3 @@ export function nearest(values: readonly number[], value: number): number {
   const distance = (other: number): number => Math.abs(Math.log(other / value));
   return values.reduce((best, other, i) => (distance(other) < distance(values[best]!) ? i : best), 0);
 }
-
-const sorted = (values: number[]): number[] => [...new Set(values)].sort((a, b) => a - b);

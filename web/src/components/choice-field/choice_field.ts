@@ -52,7 +52,7 @@ export class ChoiceField extends StoreElement {
   }
 
   #items(current: string): CatalogueItem[] {
-    const items = this.store.list(this.kind);
+    const items = this.store.lists.whole(this.kind);
     const first = this.#follows() ? [{ id: "", name: t("choices.same_as_k") }] : [];
     const known = current === "" || items.some((item) => item.id === current);
     return [...first, ...items, ...(known ? [] : [{ id: current, name: current }])];

@@ -1,10 +1,12 @@
-import { areaY, axisX, axisY, line, ruleX, ruleY, text, type Markish } from "@observablehq/plot";
+import { areaY, axisX, axisY, line, ruleY } from "@observablehq/plot";
 import type { Estimate, SweepResult } from "../../core/types";
 import { axis_ticks } from "../../format/format";
 import { device_name, diag_text, t } from "../../i18n/i18n";
+import { svg_element } from "../../report/svg";
 import { Chart, type Drawn } from "../chart/chart";
 import { linear_contexts } from "../charts/axes";
-import { plot, token_ticks } from "../charts/plot";
+import { chart_basis } from "../charts/basis";
+import { plot, position, token_ticks, type PlotDrawing } from "../charts/plot";
 
 const kHeight = 240;
 const kSteps = 33;
@@ -23,10 +25,20 @@ interface Point {
 export class ContextChart extends Chart {
   protected override readonly id_name = "context";
 
+  #tokens: number[] = [];
+  #points: Point[] = [];
+
+  protected override drawn_from(): string | undefined {
+    const { estimate } = this.store;
+    if (!estimate) return undefined;
+    this.#tokens = linear_contexts(estimate, kSteps);
+    return chart_basis(this.store, this.#tokens, [Number(estimate.scenario["num_requests"])]);
+  }
+
   protected override draw(width: number): Drawn | string {
     const { estimate, core, given } = this.store;
     if (!estimate) return "";
-    const tokens = linear_contexts(estimate, kSteps);
+    const tokens = this.#tokens;
     const reply = core.call("sweep", {
       scenario: given,
       x: { field: "context_tokens", values: tokens },
@@ -34,15 +46,20 @@ export class ContextChart extends Chart {
     });
     if (!reply.ok) return diag_text(reply.errors[0]!).message;
     const terms = estimate.devices[0]?.terms.map((term) => term.id) ?? [];
-    const points = this.#points(tokens, terms, reply.result);
-    if (points.length === 0) return t("chart.heat.refused");
-    return {
-      drawing: this.#drawing(width, points, terms, Number(estimate.scenario["context_tokens"])),
-      summary: this.#summary(estimate, points),
-    };
+    this.#points = this.#points_of(tokens, terms, reply.result);
+    if (this.#points.length === 0) return t("chart.heat.refused");
+    return { drawing: this.#drawing(width, this.#points, terms) };
   }
 
-  #points(tokens: number[], terms: string[], swept: SweepResult): Point[] {
+  protected override mark_here(drawing: PlotDrawing): string {
+    const { estimate } = this.store;
+    if (!estimate) return "";
+    drawing.querySelector(".here")?.remove();
+    drawing.append(this.#here(drawing, Number(estimate.scenario["context_tokens"])));
+    return this.#summary(estimate, this.#points);
+  }
+
+  #points_of(tokens: number[], terms: string[], swept: SweepResult): Point[] {
     const unit = this.store.format.bytes_per_unit();
     const points = tokens.map((count, i) => {
       const edges = [0];
@@ -54,10 +71,10 @@ export class ContextChart extends Chart {
     return points.filter((_, i) => swept.states[i] !== "-");
   }
 
-  #drawing(width: number, points: Point[], terms: string[], now: number): SVGSVGElement {
+  #drawing(width: number, points: Point[], terms: string[]): PlotDrawing {
     const { format } = this.store;
     const last = points.at(-1)!;
-    const top = kHeadroom * Math.max(...points.flatMap(({ edges, usable }) => [edges.at(-1)!, usable]));
+    const top = top_of(points);
     return plot({
       width,
       height: kHeight,
@@ -88,40 +105,32 @@ export class ContextChart extends Chart {
           }),
         ),
         line(points, { x: "tokens", y: "usable", stroke: "var(--bad)", strokeDasharray: "4,3" }),
-        ...this.#labels(points, now, top),
       ],
     });
   }
 
-  #labels(points: Point[], now: number, top: number): Markish[] {
+  /** The present context, and the limit's name where it does not meet that of the context. */
+  #here(drawing: PlotDrawing, now: number): SVGElement {
     const { format } = this.store;
+    const points = this.#points;
     const last = points.at(-1)!;
     const is_late = now > 0.6 * last.tokens;
-    const usable = format.size(points[0]!.usable * format.bytes_per_unit());
-    const limit = {
-      x: is_late ? 0 : last.tokens,
-      y: is_late ? points[0]!.usable : last.usable,
-      label: t("chart.context.usable", { amount: usable }),
-    };
-    const here = { x: now, y: top, label: t("chart.context.now", { tokens: format.tokens(now) }) };
-    // The paper around the letters keeps them legible on any term.
-    const halo = { stroke: "var(--paper)", strokeWidth: 3 };
-    const channels = { x: "x", y: "y", text: "label", fill: "var(--ink)", ...halo };
-    return [
-      ruleX([now], { stroke: "var(--ink)", strokeWidth: 1 }),
-      text([limit], {
-        ...channels,
-        textAnchor: is_late ? "start" : "end",
-        dx: is_late ? 4 : -4,
-        dy: -8,
-      }),
-      text([here], {
-        ...channels,
-        textAnchor: is_late ? "end" : "start",
-        dx: is_late ? -4 : 4,
-        dy: -8,
-      }),
+    const [x, bottom, top] = [
+      position(drawing, "x", Math.min(now, last.tokens)).at,
+      position(drawing, "y", 0).at,
+      position(drawing, "y", top_of(points)).at,
     ];
+    const usable = format.size(points[0]!.usable * format.bytes_per_unit());
+    const limit_x = position(drawing, "x", is_late ? 0 : last.tokens).at;
+    const limit_y = position(drawing, "y", is_late ? points[0]!.usable : last.usable).at;
+    const rule = { x1: x, x2: x, y1: top, y2: bottom, stroke: "var(--ink)" };
+    return svg_element(
+      "g",
+      { class: "here" },
+      svg_element("line", rule),
+      label(limit_x, limit_y, is_late, t("chart.context.usable", { amount: usable })),
+      label(x, top, !is_late, t("chart.context.now", { tokens: format.tokens(now) })),
+    );
   }
 
   #summary({ devices, verdict, answers }: Estimate, points: Point[]): string {
@@ -146,6 +155,24 @@ export class ContextChart extends Chart {
       limit,
     });
   }
+}
+
+const top_of = (points: Point[]): number =>
+  kHeadroom * Math.max(...points.flatMap(({ edges, usable }) => [edges.at(-1)!, usable]));
+
+/** Right or left of a point; the paper around the letters keeps them legible on any term. */
+function label(x: number, y: number, is_right: boolean, text: string): SVGElement {
+  const attributes = {
+    x: x + (is_right ? 4 : -4),
+    y: y - 8,
+    dy: "0.32em",
+    "text-anchor": is_right ? "start" : "end",
+    "paint-order": "stroke",
+    "stroke-linejoin": "round",
+    stroke: "var(--paper)",
+    "stroke-width": 3,
+  };
+  return svg_element("text", attributes, text);
 }
 
 customElements.define("vg-context-chart", ContextChart);

@@ -62,7 +62,7 @@ export class Finder extends Planned<SearchResult> {
     const { core } = this.store;
     // On the site, models are fetched one by one until all of them are looked at.
     if (this.axis === "models") await core.load_all_models();
-    return core.ask("search", {
+    return this.ask("search", {
       scenario,
       over: this.axis,
       query: this.query,
@@ -167,7 +167,7 @@ export class Finder extends Planned<SearchResult> {
   #row(row: SearchRow): TemplateResult {
     const key = kFields[this.axis];
     const id = row[key] ?? "";
-    const name = this.store.item(this.axis as CatalogueKind, id)?.name ?? id;
+    const name = this.store.lists.item(this.axis as CatalogueKind, id)?.name ?? id;
     const is_present = this.store.resolved(key) === id;
     return html`<tr data-id=${id} ?data-present=${is_present}>
       <th scope="row">

@@ -4,7 +4,7 @@ import { chosen_inputs } from "../../report/inputs";
 import { base_styles } from "../../styles/shared";
 import { StoreElement } from "../store_element";
 import "../device-bar/device_bar";
-import "../notices/notices";
+import { notices_view } from "../notices/notices_view";
 import "../verdict/verdict";
 
 /** The answer alone, for other pages: verdict, bars and the inputs they belong to. */
@@ -53,7 +53,7 @@ export class Gauge extends StoreElement {
 
   protected override render(): TemplateResult {
     const { store } = this;
-    return html`<vg-notices .store=${store}></vg-notices>
+    return html`${notices_view(store)}
       <vg-verdict .store=${store}></vg-verdict>
       <vg-device-bar .store=${store} legend></vg-device-bar>
       <dl>

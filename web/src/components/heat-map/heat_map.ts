@@ -2,9 +2,11 @@ import { axisX, axisY, cell } from "@observablehq/plot";
 import { css, html, type TemplateResult } from "lit";
 import type { Estimate, SweepResult } from "../../core/types";
 import { diag_text, t } from "../../i18n/i18n";
+import { svg_element } from "../../report/svg";
 import { Chart, type Drawn } from "../chart/chart";
 import { map_contexts, map_requests, nearest } from "../charts/axes";
-import { plot } from "../charts/plot";
+import { chart_basis } from "../charts/basis";
+import { plot, position, type PlotDrawing } from "../charts/plot";
 
 const kHeight = 240;
 /** How much of the hue a cell has: little where memory is empty, all of it where it is full. */
@@ -81,8 +83,6 @@ export class HeatMap extends Chart {
   protected override draw(width: number): Drawn | string {
     const { estimate, core, given } = this.store;
     if (!estimate) return "";
-    this.#contexts = map_contexts(estimate);
-    this.#requests = map_requests(estimate);
     const reply = core.call("sweep", {
       scenario: given,
       x: { field: "context_tokens", values: this.#contexts },
@@ -90,7 +90,23 @@ export class HeatMap extends Chart {
     });
     if (!reply.ok) return diag_text(reply.errors[0]!).message;
     this.#cells = this.#cells_of(reply.result);
-    return { drawing: this.#drawing(width, this.#here(estimate)), summary: this.#summary(estimate) };
+    return { drawing: this.#drawing(width) };
+  }
+
+  protected override drawn_from(): string | undefined {
+    const { estimate } = this.store;
+    if (!estimate) return undefined;
+    this.#contexts = map_contexts(estimate);
+    this.#requests = map_requests(estimate);
+    return chart_basis(this.store, this.#contexts, this.#requests);
+  }
+
+  protected override mark_here(drawing: PlotDrawing): string {
+    const { estimate } = this.store;
+    const here = estimate && this.#here(estimate);
+    drawing.querySelector(".here")?.remove();
+    if (here) drawing.append(outline(drawing, here));
+    return estimate ? this.#summary(estimate) : "";
   }
 
   protected override footer(): TemplateResult {
@@ -127,7 +143,7 @@ export class HeatMap extends Chart {
     });
   }
 
-  #drawing(width: number, here: Cell | undefined): SVGSVGElement {
+  #drawing(width: number): PlotDrawing {
     const { format } = this.store;
     const is_round = (value: number): boolean => Number.isInteger(Math.log2(value));
     return plot({
@@ -151,16 +167,6 @@ export class HeatMap extends Chart {
           tickFormat: (value: number) => format.integer(value),
         }),
         cell(this.#cells, { x: "context", y: "requests", fill: "fill", title: "title", rx: 2 }),
-        cell(here ? [here] : [], {
-          x: "context",
-          y: "requests",
-          fill: "none",
-          stroke: "var(--ink)",
-          strokeWidth: 2,
-          inset: -1,
-          rx: 3,
-          pointerEvents: "none",
-        }),
       ],
       color: { type: "identity" },
     });
@@ -210,6 +216,23 @@ export class HeatMap extends Chart {
   #choose({ context, requests }: Pick<Cell, "context" | "requests">): void {
     this.store.set_all({ context_tokens: context, num_requests: requests });
   }
+}
+
+/** Around the cell of the present point. */
+function outline(drawing: PlotDrawing, { context, requests }: Cell): SVGElement {
+  const [x, y] = [position(drawing, "x", context), position(drawing, "y", requests)];
+  return svg_element("rect", {
+    class: "here",
+    x: x.at - 1,
+    y: y.at - 1,
+    width: x.width + 2,
+    height: y.width + 2,
+    rx: 3,
+    fill: "none",
+    stroke: "var(--ink)",
+    "stroke-width": 2,
+    "pointer-events": "none",
+  });
 }
 
 function fill_of(state: State, filled: number): string {

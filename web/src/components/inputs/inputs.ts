@@ -92,9 +92,11 @@ export class Inputs extends StoreElement {
     const keys = this.store.form.fields
       .map((field) => field.key)
       .filter((key) => !kPlaced.has(key) && this.#applies(key));
+    // Closed at first: nothing of it is needed for the first answer.
+    const shown = this.store.core.is_complete ? keys : [];
     return html`<details class="advanced">
       <summary><b>${t("groups.advanced")}</b> ${t("groups.advanced_hint")}</summary>
-      ${keys.map((key) => this.#field(key))}
+      ${shown.map((key) => this.#field(key))}
     </details>`;
   }
 

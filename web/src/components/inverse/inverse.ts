@@ -65,7 +65,7 @@ export class Inverse extends Planned<Solved[]> {
   protected override async plan(scenario: Scenario): Promise<Envelope<Solved[]>> {
     const replies: Solved[] = [];
     for (const target of kTargets) {
-      const reply = await this.store.core.ask("solve", { scenario, for: target });
+      const reply = await this.ask("solve", { scenario, for: target });
       // An engine that has no such field answers with an error: there is no such question then.
       if (reply.ok) replies.push(reply.result);
     }

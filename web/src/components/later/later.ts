@@ -63,7 +63,9 @@ export class Later extends StoreElement {
 
   /** Before the first answer the page is short, and everything would be near. */
   protected override updated(): void {
-    if (this.isConnected && !this.loaded_part && !this.store.loading) this.#observer.observe(this);
+    const { core, loading } = this.store;
+    if (this.isConnected && !this.loaded_part && !loading && core.is_complete)
+      this.#observer.observe(this);
   }
 
   protected override render(): TemplateResult | typeof nothing {

@@ -66,7 +66,7 @@ export class Levers extends Planned<Advice> {
   }
 
   protected override plan(scenario: Scenario): Promise<Envelope<Advice>> {
-    return this.store.core.ask("advise", { scenario });
+    return this.ask("advise", { scenario });
   }
 
   protected override render(): TemplateResult {

@@ -75,7 +75,7 @@ export class RunIt extends Planned<Command> {
   }
 
   protected override plan(scenario: Scenario): Promise<Envelope<Command>> {
-    return this.store.core.ask("command", { scenario });
+    return this.ask("command", { scenario });
   }
 
   protected override render(): TemplateResult {

@@ -128,7 +128,7 @@ export class SearchField extends StoreElement {
   }
 
   #find(query: string): void {
-    const found = this.store.search(this.kind, query, kShownItems);
+    const found = this.store.lists.search(this.kind, query, kShownItems);
     const extra = extra_items(this.kind, query, found.items);
     this.#items = [...extra, ...found.items];
     this.#total = found.total + extra.length;
@@ -141,7 +141,7 @@ export class SearchField extends StoreElement {
     if (typeof id !== "string") return "";
     const item =
       extra_items(this.kind, "", []).find((extra) => extra.id === id) ??
-      this.store.item(this.kind, id);
+      this.store.lists.item(this.kind, id);
     return item ? item_name(item) : id;
   }
 

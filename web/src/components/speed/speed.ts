@@ -35,7 +35,7 @@ export class SpeedPanel extends Planned<Speed> {
   ];
 
   protected override plan(scenario: Scenario): Promise<Envelope<Speed>> {
-    return this.store.core.ask("speed", { scenario });
+    return this.ask("speed", { scenario });
   }
 
   protected override render(): TemplateResult {

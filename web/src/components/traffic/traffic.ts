@@ -44,7 +44,7 @@ export class TrafficPanel extends Planned<Traffic> {
 
   protected override plan(scenario: Scenario): Promise<Envelope<Traffic>> {
     const number = (key: InputKey): number => this.#number(key) ?? 1;
-    return this.store.core.ask("traffic", {
+    return this.ask("traffic", {
       scenario,
       requests_per_s: number("requests_per_s"),
       duration_s: number("duration_s"),
