@@ -62,7 +62,11 @@ async function open_page(
   const problems = watch(page, new URL(address).origin);
   await prepare?.(page);
   await page.goto(address + hash);
-  if (wait) await answered(page);
+  if (wait) {
+    await answered(page);
+    // The first answer needs a part of the catalogue only; the rest follows at once.
+    await page.locator("html[data-complete]").waitFor({ state: "attached" });
+  }
   return { page, problems, close: () => context.close() };
 }
 

@@ -85,41 +85,85 @@ test("a value out of range is said beside the field, in both languages", async (
   });
 });
 
-test("nothing moves while typing", async () => {
-  await open(open_in, {}, async (page) => {
-    await page.evaluate(() => scrollTo(0, 0));
-    const places = () =>
-      page.evaluate(() => {
-        const deep = (root, found = []) => {
-          for (const element of root.querySelectorAll("*")) {
-            // What comes later stands below the remarks.
-            if (element.matches("[data-part]")) continue;
-            if (element.matches("label, input, select, table, tr, h2, svg.drawing, dl > div"))
-              found.push(element);
-            if (element.shadowRoot) deep(element.shadowRoot, found);
-          }
-          return found;
-        };
-        return deep(document).map((element) => {
-          const { x, y } = element.getBoundingClientRect();
-          return `${element.localName} ${Math.round(x)} ${Math.round(y)}`;
-        });
-      });
-    const before = await places();
-    for (const [key, texts] of [
-      ["context_tokens", ["8", "8k", "8kk", "", "0", "128K", "999999999"]],
-      ["num_requests", ["x", "1", "100000", "-1"]],
-      ["gpu_count", ["2", "8", "8.5", "4096", "1"]],
-    ]) {
-      for (const text of texts) {
-        await input(page, key).fill(text);
-        const after = await places();
-        // Remarks may appear below everything else; what was there stays where it was.
-        assert.deepEqual(after.slice(0, before.length), before, `${key} = ${text}`);
+/** Where everything stands that a reader may be looking at, and each part that is loaded later. */
+const places = (page) =>
+  page.evaluate(() => {
+    const deep = (root, found = []) => {
+      for (const element of root.querySelectorAll("*")) {
+        const is_part = element.matches("[data-part]");
+        if (is_part || element.matches("label, input, select, table, tr, h2, svg.drawing, dl > div"))
+          found.push(element);
+        // A part may answer with more or fewer rows within its own place.
+        if (element.shadowRoot && !is_part) deep(element.shadowRoot, found);
       }
-      await input(page, key).fill("");
-    }
+      return found;
+    };
+    return deep(document).map((element) => {
+      const { x, y } = element.getBoundingClientRect();
+      return `${element.localName} ${element.dataset.part ?? element.id} ${Math.round(x)} ${Math.round(y)}`;
+    });
   });
+
+/** Everything of the form is there, and what is near the view has its answer. */
+async function settled(page) {
+  await page.locator("vg-inputs .advanced vg-number-field").first().waitFor({ state: "attached" });
+  await page.waitForTimeout(kPlanMs);
+}
+
+/** Longer than a plan waits for the fields to rest, and takes. */
+const kPlanMs = 500;
+
+for (const [name, viewport] of [
+  ["wide", { width: 1320, height: 900 }],
+  ["narrow", { width: 390, height: 844 }],
+]) {
+  test(`nothing moves while typing, also when a remark comes or goes: ${name}`, async () => {
+    await open(open_in, { viewport }, async (page) => {
+      await settled(page);
+      await page.evaluate(() => scrollTo(0, 0));
+      const remarks = page.locator("vg-remarks li");
+      const counts = new Set();
+      const before = await places(page);
+      for (const [key, texts] of [
+        ["context_tokens", ["8", "8k", "8kk", "", "0", "128K", "999999999"]],
+        ["num_requests", ["x", "1", "100000", "-1"]],
+        ["gpu_count", ["2", "8", "8.5", "4096", "1"]],
+      ]) {
+        for (const text of texts) {
+          await input(page, key).fill(text);
+          await page.evaluate(() => scrollTo(0, 0));
+          assert.deepEqual(await places(page), before, `${key} = ${text}`);
+          await settled(page);
+          assert.deepEqual(await places(page), before, `${key} = ${text}, planned`);
+          counts.add(await remarks.count());
+        }
+        await input(page, key).fill("");
+      }
+      assert.ok(counts.has(0) && counts.size > 1, `remarks came and went: ${[...counts]}`);
+    });
+  });
+}
+
+test("remarks stand on a line of their own, and open over what follows", async () => {
+  const hash = "#v=1&engine=vllm&model=google/gemma-3-27b-it&context_tokens=262144";
+  for (const viewport of [
+    { width: 1320, height: 900 },
+    { width: 320, height: 640 },
+  ]) {
+    await open(open_in, { hash, viewport }, async (page) => {
+      await settled(page);
+      const remarks = page.locator("vg-remarks");
+      const before = await places(page);
+      await remarks.getByRole("button").click();
+      assert.deepEqual(await places(page), before);
+      const beyond = remarks.locator("li", { hasText: "262,144" });
+      await beyond.waitFor();
+      const box = await beyond.boundingBox();
+      assert.ok(box.x >= 0 && box.x + box.width <= viewport.width, JSON.stringify(box));
+      await page.keyboard.press("Escape");
+      assert.equal(await remarks.getByRole("button").getAttribute("aria-expanded"), "false");
+    });
+  }
 });
 
 test("a custom GPU asks for its memory", async () => {

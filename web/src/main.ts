@@ -1,6 +1,6 @@
 import { assets } from "virtual:core-assets";
 import { CoreClient } from "./core/client";
-import { describe_document, start_i18n } from "./i18n/i18n";
+import { describe_document, load_error_texts, start_i18n } from "./i18n/i18n";
 import { add_configured, configured_catalogue } from "./state/configured_catalogue";
 import { Store } from "./state/store";
 import {
@@ -24,10 +24,11 @@ async function start(): Promise<void> {
   const shell = document.createElement(embedded ? "vg-embed-view" : "vg-app");
   document.body.append(shell);
   const language = initial_language(preferences.language);
-  const start_core = is_default_visit(embedded) ? CoreClient.start_quickly : CoreClient.start;
+  const is_default = is_default_visit(embedded);
+  const start_core = is_default ? CoreClient.start_quickly : CoreClient.start;
   const [core] = await Promise.all([
     start_core(assets).catch((failure: unknown) => String(failure)),
-    start_i18n(language),
+    start_i18n(language).then(() => (is_default ? undefined : load_error_texts())),
     load_shell(embedded),
   ]);
   describe_document();
@@ -43,7 +44,7 @@ async function start(): Promise<void> {
   if (own_catalogue) await add_configured(store, own_catalogue);
   store.start();
   shell.store = store;
-  after_paint(() => void store.complete());
+  after_paint(() => void complete(store));
   if (!embedded) setTimeout(() => void keep_copy(store), kKeepCopyMs);
 }
 
@@ -53,6 +54,12 @@ const is_default_visit = (embedded: boolean): boolean =>
 
 function after_paint(work: () => void): void {
   requestAnimationFrame(() => setTimeout(work));
+}
+
+/** Says so on the document, for those who wait for it. Where the rest cannot be fetched now, the next change asks again. */
+async function complete(store: Store): Promise<void> {
+  await store.complete().catch(() => undefined);
+  document.documentElement.toggleAttribute("data-complete", store.core.is_complete);
 }
 
 /** For visits without a network. A page that cannot be kept is the page all the same. */

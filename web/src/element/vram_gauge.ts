@@ -4,7 +4,7 @@ import "../components/gauge/gauge";
 import { start_failure } from "../components/start-failure/start_failure";
 import { site_root } from "../core/assets_site";
 import { CoreClient } from "../core/client";
-import { start_i18n, use_language } from "../i18n/i18n";
+import { load_error_texts, start_i18n, use_language } from "../i18n/i18n";
 import {
   initial_language,
   language_of,
@@ -74,7 +74,10 @@ export class VramGauge extends HTMLElement {
     const language = this.#language();
     try {
       shared_core ??= CoreClient.start(assets);
-      [this.#core] = await Promise.all([shared_core, start_i18n(language)]);
+      [this.#core] = await Promise.all([
+        shared_core,
+        start_i18n(language).then(load_error_texts),
+      ]);
     } catch (failure) {
       shared_core = null;
       this.#failure = String(failure);

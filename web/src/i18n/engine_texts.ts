@@ -1,5 +1,6 @@
 import type { Store } from "../state/store";
-import { add_texts, type LaterTexts } from "./i18n";
+import type { Envelope } from "../core/types";
+import { add_texts, has_error_texts, load_error_texts, type LaterTexts } from "./i18n";
 
 /** Names of the fields, figures and lines that only single engines have: no first visit with the rule of thumb shows any. */
 const kTexts: LaterTexts = {
@@ -21,10 +22,15 @@ async function load_texts(): Promise<void> {
 export const has_name = (engines: readonly string[]): boolean =>
   loaded || engines.length === 0 || engines.includes(kFirstEngine);
 
-/** What fetches the names of engines' own fields; null where they are there, or not shown. */
-export function missing_texts(store: Store): (() => Promise<void>) | null {
+/** What fetches the texts that an answer needs: names of engines' own fields, findings; null where they are there. */
+export function missing_texts(
+  store: Store,
+  reply: Envelope<unknown>,
+): (() => Promise<void>) | null {
   const is_shown =
     store.value("engine") !== kFirstEngine ||
     Object.keys(store.given).some((key) => !has_name(store.fields.get(key)?.engines ?? []));
-  return !loaded && is_shown ? load_texts : null;
+  if (!loaded && is_shown) return load_texts;
+  const has_findings = !reply.ok || reply.warnings.length > 0;
+  return has_findings && !has_error_texts() ? load_error_texts : null;
 }

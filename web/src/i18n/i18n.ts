@@ -7,6 +7,13 @@ const kLanguages: Record<Language, () => Promise<{ language: LanguageTexts }>> =
   en: () => import("./language_en"),
   "zh-CN": () => import("./language_zh_cn"),
 };
+type ErrorTexts = Record<string, FindingTexts>;
+
+/** By error code of the core, whose own texts are English; loaded with the first finding. */
+const kErrorTexts: Record<Language, () => Promise<ErrorTexts>> = {
+  en: () => Promise.resolve({}),
+  "zh-CN": async () => (await import("./errors.zh-CN.json")).default,
+};
 /** Texts of parts of the page that are loaded later. */
 export type LaterTexts = Record<Language, () => Promise<{ default: object }>>;
 
@@ -15,8 +22,10 @@ const later_texts: LaterTexts[] = [];
 const templates = new Map<string, string>();
 const plurals = new Map<Language, Intl.PluralRules>();
 let active_language: Language = "en";
-const english_errors: Record<string, FindingTexts> = {};
-const translated_errors: Partial<Record<string, Record<string, FindingTexts>>> = {};
+const english_errors: ErrorTexts = {};
+const translated_errors = new Map<Language, ErrorTexts>();
+const loaded_languages = new Set<Language>();
+let has_findings = false;
 
 /** Readies the texts of a language; the first one loaded is the active one. */
 export async function start_i18n(language: Language): Promise<void> {
@@ -34,12 +43,26 @@ export async function start_i18n(language: Language): Promise<void> {
 
 /** Fetches the texts of a language, those of the parts that are loaded by now among them. */
 export async function load_language(language: Language): Promise<void> {
-  if (translated_errors[language]) return;
-  const loaded = (await kLanguages[language]()).language;
-  i18next.addResourceBundle(language, "translation", loaded.texts);
+  if (loaded_languages.has(language)) return;
+  const { language: texts } = await kLanguages[language]();
+  i18next.addResourceBundle(language, "translation", texts);
   templates.clear();
-  translated_errors[language] = loaded.errors;
-  await Promise.all(later_texts.map((texts) => load_texts(texts, language)));
+  loaded_languages.add(language);
+  await Promise.all(later_texts.map((later) => load_texts(later, language)));
+  if (has_findings) await load_error_texts();
+}
+
+/** Whether findings can be told in the language in use. */
+export const has_error_texts = (): boolean =>
+  active_language === "en" || translated_errors.has(active_language);
+
+/** Fetches the texts of findings, now in the languages in use and later in others. */
+export async function load_error_texts(): Promise<void> {
+  has_findings = true;
+  const missing = [...loaded_languages].filter((language) => !translated_errors.has(language));
+  await Promise.all(
+    missing.map(async (language) => translated_errors.set(language, await kErrorTexts[language]())),
+  );
 }
 
 /** The language of every text asked for from now on; its texts must be loaded. */
@@ -47,11 +70,11 @@ export function use_language(language: Language): void {
   active_language = language;
 }
 
-/** Adds the texts of a part of the page, now in the languages in use and later in others. */
+/** Adds the texts of a part of the page, now in the languages in use and later in others; it may have findings. */
 export async function add_texts(texts: LaterTexts): Promise<void> {
   if (!later_texts.includes(texts)) later_texts.push(texts);
-  const known = Object.keys(translated_errors) as Language[];
-  await Promise.all(known.map((language) => load_texts(texts, language)));
+  const added = [...loaded_languages].map((language) => load_texts(texts, language));
+  await Promise.all([load_error_texts(), ...added]);
 }
 
 async function load_texts(texts: LaterTexts, language: Language): Promise<void> {
@@ -113,9 +136,19 @@ export function diag_text(diag: Diag): { message: string; hint: string } {
   if (diag.code.startsWith("page."))
     return { message: t(`page_errors.${diag.code.slice(5)}`, args), hint: "" };
   const texts =
-    translated_errors[current_language()]?.[diag.code] ?? english_errors[diag.code] ?? diag;
-  return { message: fill(texts.message, args), hint: fill(texts.hint, args) };
+    translated_errors.get(active_language)?.[diag.code] ?? english_errors[diag.code] ?? diag;
+  const text = (source: string): string => fill(by_name(diag) ? with_names(source) : source, args);
+  return { message: text(texts.message), hint: text(texts.hint) };
 }
+
+/** A link is read and corrected by its own keys, everything else by the names on the page. */
+const by_name = (diag: Diag): boolean => !diag.code.startsWith("link.");
+
+/** Fields that a text names by their keys go by their names. */
+const with_names = (text: string): string =>
+  text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) =>
+    has_text(`fields.${word}`) ? t("app.field_name", { name: t(`fields.${word}`) }) : word,
+  );
 
 /** A warning in the few words that fit beside a field; the whole of it stands below the answer. */
 export function short_text(diag: Diag): string {
@@ -129,17 +162,16 @@ function fill(text: string, args: Record<string, string | number>): string {
 }
 
 function text_args(diag: Diag): Record<string, string> {
-  // A link is read and corrected by its own keys, everything else by the names on the page.
-  const by_name = !diag.code.startsWith("link.");
+  const named = by_name(diag);
   return Object.fromEntries(
-    Object.entries(diag.args).map(([name, value]) => [name, arg_text(name, value, by_name)]),
+    Object.entries(diag.args).map(([name, value]) => [name, arg_text(name, value, named)]),
   );
 }
 
 /** Fields go by their name on the page, types by the language's, counts by its grouping. */
-function arg_text(name: string, value: JsonValue, by_name: boolean): string {
+function arg_text(name: string, value: JsonValue, named: boolean): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  if (name === "key" && by_name) return t_core("fields", text);
+  if (name === "key" && named) return t_core("fields", text);
   if (name === "expected" || name === "found") return t_core("value_types", text);
   return /^\d{4,}$/.test(text) && name !== "text"
     ? new Intl.NumberFormat(active_language).format(Number(text))

@@ -6,9 +6,5 @@ export interface FindingTexts {
   hint: string;
 }
 
-/** Everything in one language. Each is a chunk of its own, so that a visitor loads only one. */
-export interface LanguageTexts {
-  texts: typeof en;
-  /** By error code of the core; where one is missing the core's English text stands. */
-  errors: Record<string, FindingTexts>;
-}
+/** What a language has from the start. Each is a chunk of its own, so that a visitor loads only one. */
+export type LanguageTexts = typeof en;

@@ -1,5 +1,4 @@
-import errors from "./errors.zh-CN.json";
 import type { LanguageTexts } from "./language";
 import texts from "./zh-CN.json";
 
-export const language: LanguageTexts = { texts, errors };
+export const language: LanguageTexts = texts;

@@ -8,9 +8,17 @@ import type {
   JsonValue,
   Scenario,
 } from "../core/types";
-import { Formatter, kGibBytes, type ByteUnit } from "../format/format";
+import { Formatter, type ByteUnit } from "../format/format";
 import { missing_texts } from "../i18n/engine_texts";
-import { describe_document, load_language, use_error_texts, use_language } from "../i18n/i18n";
+import {
+  describe_document,
+  has_error_texts,
+  load_error_texts,
+  load_language,
+  use_error_texts,
+  use_language,
+} from "../i18n/i18n";
+import { settle_custom_memory } from "./custom_memory";
 import { field_of, has_place, is_format_refused, kModelKeys, type Finding } from "./findings";
 import { Lists } from "./lists";
 import { AddressBar, decode_link, encode_link, page_address, type DecodedLink } from "./link";
@@ -85,11 +93,13 @@ export class Store extends EventTarget {
     const address = new AddressBar(this.core);
     this.#address = address;
     const open = (): void => {
-      if (!this.core.is_complete && location.hash.length > 1) return void this.complete().then(open);
       const link = address.read();
       if (link) this.#open(link);
     };
-    addEventListener("hashchange", open);
+    addEventListener("hashchange", () => {
+      if (this.core.is_complete && has_error_texts()) open();
+      else void Promise.all([this.complete(), load_error_texts()]).then(open, open);
+    });
     open();
     if (!this.estimate && !this.loading) this.#compute();
   }
@@ -114,19 +124,11 @@ export class Store extends EventTarget {
       if (value === undefined) delete next[key];
       else next[key] = value;
     }
-    if ("gpu" in values) this.#settle_custom_memory(next);
+    if ("gpu" in values) settle_custom_memory(next, this.estimate);
     this.#may_settle_format = "engine" in values;
     this.given = next;
     this.#address?.write_soon(next);
     this.#compute();
-  }
-
-  /** A custom GPU starts with the memory of the one before it; a known GPU has its own. */
-  #settle_custom_memory(next: Scenario): void {
-    const usable_bytes = this.estimate?.devices[0]?.usable_bytes;
-    if (next["gpu"] !== "custom") delete next["gpu_memory_gib"];
-    else if (usable_bytes !== undefined)
-      next["gpu_memory_gib"] ??= Math.round((100 * usable_bytes) / kGibBytes) / 100;
   }
 
   /** The field holds text that is no value; the answer then is stale until it does. */
@@ -246,7 +248,7 @@ export class Store extends EventTarget {
     const unreadable = [...this.#unreadable.values()];
     const reply = this.#is_answerable() ? this.core.call("estimate", { scenario: this.given }) : null;
     const fetch_missing = reply
-      ? (this.core.missing_part(reply) ?? missing_texts(this))
+      ? (this.core.missing_part(reply) ?? missing_texts(this, reply))
       : () => this.complete();
     this.loading = fetch_missing !== null;
     if (fetch_missing) void this.#compute_after(fetch_missing);

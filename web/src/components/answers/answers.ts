@@ -71,6 +71,12 @@ export class AnswersPanel extends StoreElement {
         padding: 10px 14px;
         background: var(--surface);
       }
+      dt,
+      dd {
+        overflow: hidden;
+        text-overflow: ellipsis;
+        white-space: nowrap;
+      }
       dt {
         color: var(--ink-2);
         font-size: 12px;
@@ -93,6 +99,13 @@ export class AnswersPanel extends StoreElement {
           grid-template-columns: repeat(2, minmax(0, 1fr));
         }
       }
+      /* Always two lines, so that a longer number moves nothing. */
+      @media (max-width: 620px) {
+        dt {
+          height: 3em;
+          white-space: normal;
+        }
+      }
     `,
   ];
 
@@ -105,9 +118,9 @@ export class AnswersPanel extends StoreElement {
         ${this.#answers(estimate).map(
           ({ id, question, value, note }) =>
             html`<div data-answer=${id}>
-              <dt>${question}</dt>
+              <dt title=${question}>${question}</dt>
               <dd>${value}</dd>
-              <dd class="note">${note}</dd>
+              <dd class="note" title=${note}>${note}</dd>
             </div>`,
         )}
       </dl>

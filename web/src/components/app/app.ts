@@ -105,11 +105,11 @@ export class Calculator extends StoreElement {
             <vg-verdict .store=${store}></vg-verdict>
             <div class="verdict-end"></div>
             <vg-device-bar .store=${store}></vg-device-bar>
+            <vg-remarks .store=${store}></vg-remarks>
           </div>
           <div class="body">
             <vg-breakdown-table .store=${store}></vg-breakdown-table>
             <vg-answers .store=${store}></vg-answers>
-            <vg-remarks .store=${store}></vg-remarks>
             ${kParts.map(
               ({ id, load }) =>
                 html`<vg-later .store=${store} .load=${load} data-part=${id}></vg-later>`,

@@ -13,8 +13,10 @@ export class Arithmetic extends StoreElement {
   static override styles = [
     base_styles,
     css`
+      /* The table is as wide as the page, not as a line. */
       .arithmetic {
         display: grid;
+        contain: inline-size;
         gap: 8px;
         padding: 10px 14px;
         border: 1px solid var(--hairline);
@@ -41,6 +43,15 @@ export class Arithmetic extends StoreElement {
       b {
         font-weight: 650;
       }
+      /* Where a line is short, more digits would break it and move what follows. */
+      @media (max-width: 620px) {
+        dl {
+          overflow-x: auto;
+        }
+        dd {
+          white-space: nowrap;
+        }
+      }
       .source {
         padding-top: 6px;
         border-top: 1px solid var(--hairline);
@@ -55,18 +66,30 @@ export class Arithmetic extends StoreElement {
   protected override render(): TemplateResult {
     const { lines, source } = this.term;
     return html`<div class="arithmetic">
-      ${lines.length === 0 ? html`<p>${t("arithmetic.nothing")}</p>` : html`<dl>${lines.map((line) => this.#line(line))}</dl>`}
+      ${lines.length === 0 ? html`<p>${t("arithmetic.nothing")}</p>` : html`<dl tabindex="0">${alike(lines).map(([line, count]) => this.#line(line, count))}</dl>`}
       ${source === "" ? nothing : html`<p class="source">${t("table.source")}: ${source}</p>`}
     </div>`;
   }
 
-  #line(line: ArithmeticLine): TemplateResult {
+  #line(line: ArithmeticLine, count: number): TemplateResult {
+    const times = count > 1 ? t("arithmetic.alike", { n: count }) : "";
     return html`<div>
-      <dt>${label_text(line.label)}</dt>
+      <dt>${label_text(line.label)}${times}</dt>
       <dd class="formula">${line.formula}</dd>
       <dd>= ${line.substituted} = <b>${this.store.format.exact(line.result)}</b></dd>
     </div>`;
   }
+}
+
+/** Lines one after the other that say the same, such as those of equal groups of layers, with their number. */
+function alike(lines: ArithmeticLine[]): [ArithmeticLine, number][] {
+  const groups: [ArithmeticLine, number][] = [];
+  for (const line of lines) {
+    const last = groups.at(-1);
+    if (last && JSON.stringify(last[0]) === JSON.stringify(line)) ++last[1];
+    else groups.push([line, 1]);
+  }
+  return groups;
 }
 
 /** "sliding_bytes_per_token" is a quantity of one kind of cache; other labels stand for themselves. */

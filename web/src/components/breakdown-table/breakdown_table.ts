@@ -26,9 +26,13 @@ export class BreakdownTable extends StoreElement {
     const { place } = device_label(estimate, estimate.verdict.worst_device);
     return html`<table ?data-stale=${stale}>
       <caption>
-        ${device.count > 1 ? t("table.caption") : t("table.caption_of", { device: device_name(device.name) })}
-        ${place ? html`<span class="place">· ${place}</span>` : nothing}
-        ${stale ? html`<span class="old">· ${t("table.stale")}</span>` : nothing}
+        <span class="title">
+          <span>
+            ${device.count > 1 ? t("table.caption") : t("table.caption_of", { device: device_name(device.name) })}
+            ${place ? html`<span class="place">· ${place}</span>` : nothing}
+          </span>
+          ${stale ? html`<span class="old">${t("table.stale")}</span>` : nothing}
+        </span>
       </caption>
       <thead>
         <tr>

@@ -1,8 +1,10 @@
 import { css } from "lit";
 
 export const table_styles = css`
+  /* Columns keep their places whatever stands in them. */
   table {
     width: 100%;
+    table-layout: fixed;
     border-collapse: collapse;
     font-size: 13.5px;
   }
@@ -17,6 +19,18 @@ export const table_styles = css`
     font-size: 13px;
     font-weight: 600;
     text-align: start;
+  }
+  .title {
+    display: flex;
+    contain: inline-size;
+    gap: 12px;
+    justify-content: space-between;
+    white-space: nowrap;
+  }
+  .title > span {
+    min-width: 0;
+    overflow: hidden;
+    text-overflow: ellipsis;
   }
   .place {
     color: var(--ink-2);
@@ -55,8 +69,16 @@ export const table_styles = css`
     white-space: nowrap;
   }
   .known {
-    width: 18%;
     text-align: end;
+  }
+  thead .share {
+    width: 14%;
+  }
+  thead .range {
+    width: 27%;
+  }
+  thead .known {
+    width: 17%;
   }
   tbody .range {
     color: var(--ink-2);
@@ -118,8 +140,14 @@ export const table_styles = css`
     tbody tr:not(.detail) > * {
       height: 42px;
     }
-    .known {
-      width: auto;
+    thead .number {
+      width: 25%;
+    }
+    thead .share {
+      width: 15%;
+    }
+    thead .known {
+      width: 23%;
     }
     .basis {
       padding: 0;
@@ -129,7 +157,9 @@ export const table_styles = css`
       gap: 6px;
     }
   }
-  .old {
+  .title .old {
+    flex: none;
+    max-width: 62%;
     color: var(--warn);
     font-weight: 400;
   }

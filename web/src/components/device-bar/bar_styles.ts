@@ -86,8 +86,13 @@ export const bar_styles = css`
   .legend .swatch {
     margin-inline-end: 5px;
   }
-  figcaption span:last-child {
+  figcaption span {
     white-space: nowrap;
+  }
+  figcaption span:first-child {
+    min-width: 0;
+    overflow: hidden;
+    text-overflow: ellipsis;
   }
   @media (max-width: 420px) {
     .near {
@@ -100,6 +105,14 @@ export const bar_styles = css`
   @media (max-width: 860px) {
     .legend {
       display: flex;
+    }
+  }
+  @media (max-width: 620px) {
+    /* Always two lines: other amounts move nothing below them. */
+    :host(:not([legend])) .legend {
+      display: grid;
+      grid-template-columns: repeat(2, max-content);
+      gap: 2px 24px;
     }
   }
   @media (forced-colors: active) {

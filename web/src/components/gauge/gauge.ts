@@ -13,7 +13,7 @@ export class Gauge extends StoreElement {
     base_styles,
     css`
       vg-verdict {
-        min-height: 0;
+        height: auto;
       }
       vg-device-bar {
         margin-block: 12px;

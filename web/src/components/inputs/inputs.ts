@@ -9,7 +9,6 @@ import "../choice-field/choice_field";
 import "../import-panel/import_panel";
 import "../model-note/model_note";
 import "../number-field/number_field";
-import "../option-field/option_field";
 import "../search-field/search_field";
 
 /** Lists short enough for the browser's own select. */
@@ -102,12 +101,15 @@ export class Inputs extends StoreElement {
 
   #field(key: string): TemplateResult {
     const info = this.store.fields.get(key);
-    if (info?.kind === "option" || info?.kind === "text")
+    if (info?.kind === "option" || info?.kind === "text") {
+      // The rule of thumb has none.
+      void import("../option-field/option_field");
       return html`<vg-option-field
         .store=${this.store}
         .key=${key}
         data-key=${key}
       ></vg-option-field>`;
+    }
     const kind = info?.list;
     if (kind === undefined)
       return html`<vg-number-field

@@ -17,14 +17,16 @@ export class VerdictPanel extends StoreElement {
     css`
       /* Room for the longest answer: another one moves nothing below it. */
       :host {
-        min-height: 108px;
+        display: grid;
+        height: 100px;
       }
       .verdict {
         --tone: var(--border-strong);
         --wash: var(--sunken);
         display: grid;
         gap: 4px;
-        padding: 14px 18px;
+        align-content: start;
+        padding: 16px 18px;
         border-inline-start: 3px solid var(--tone);
         border-start-end-radius: 8px;
         border-end-end-radius: 8px;
@@ -54,12 +56,28 @@ export class VerdictPanel extends StoreElement {
         font-size: 13.5px;
         line-height: 1.45;
       }
-      @media (max-width: 860px) {
+      h2,
+      p {
+        display: -webkit-box;
+        overflow: hidden;
+        -webkit-box-orient: vertical;
+        -webkit-line-clamp: 2;
+      }
+      @media (max-width: 1100px) {
         :host {
-          min-height: 148px;
+          height: 176px;
         }
         .verdict {
-          padding: 14px 16px;
+          padding: 12px 16px;
+        }
+        h2 {
+          font-size: 19px;
+          -webkit-line-clamp: 3;
+        }
+        p {
+          font-size: 13px;
+          line-height: 1.38;
+          -webkit-line-clamp: 4;
         }
       }
     `,
