@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "specs/model_traits.h"
+#include "engine/state_precision.h"
 #include "units/index.h"
 #include "units/text_list.h"
 
@@ -172,17 +172,6 @@ Result<void> set_lengths(ServerModel& model, const Scenario& scenario) {
   return {};
 }
 
-/// Of temporal states that the configuration does not name a dtype for: that of the model, but fp32
-/// where the rule is channel-wise (model_executor/layers/mamba/mamba_utils.py, _mamba_state_dtype
-/// and kda_state_dtype).
-uint64_t unnamed_state_bytes(const ModelSpec& spec, uint64_t dtype_bytes) {
-  const bool is_channel_wise = any_mixer(spec, [](const Mixer& mixer) {
-    const auto* delta = std::get_if<GatedDelta>(&mixer);
-    return delta != nullptr && delta->is_channel_wise;
-  });
-  return is_channel_wise ? 4 : dtype_bytes;
-}
-
 Result<void> check_stages(const ServerModel& model) {
   auto counts = stage_layer_counts(model.spec->layers.size(), model.plan);
   if (!counts) {
@@ -205,10 +194,7 @@ Result<ServerModel> server_model(const Resolved& resolved, const ServerRules& ru
   const auto located = [&path](Diagnostics errors) { return fail(below(path, std::move(errors))); };
   model.spec = &resolved.model->spec;
   model.dtype_bytes = resolved.format.id == "fp32" ? 4 : 2;
-  model.state_precision.conv_element_bytes = model.dtype_bytes;
-  model.state_precision.temporal_element_bytes =
-      model.spec->state_element_bytes != 0 ? model.spec->state_element_bytes
-                                           : unnamed_state_bytes(*model.spec, model.dtype_bytes);
+  model.state_precision = server_state_precision(*model.spec, model.dtype_bytes);
   auto plan = plan_of(resolved.scenario, rules);
   if (!plan) return located(std::move(plan.error()));
   model.plan = std::move(*plan);

@@ -156,6 +156,11 @@ ServerLoad load_of(const Scenario& scenario, const VllmInputs& inputs, const Vll
   return load;
 }
 
+/// A format without a quantization_config.
+bool is_plain(std::string_view format) {
+  return format == "bf16" || format == "fp16" || format == "fp32";
+}
+
 Result<void> set_inputs(VllmQuestion& question, const Resolved& resolved,
                         const ServerModel& model) {
   const Scenario& scenario = resolved.scenario;
@@ -179,6 +184,7 @@ Result<void> set_inputs(VllmQuestion& question, const Resolved& resolved,
   inputs.spec = model.spec;
   inputs.plan = model.plan;
   inputs.dtype_bytes = model.dtype_bytes;
+  inputs.is_quantized = !is_plain(resolved.format.id);
   inputs.device = model.device;
   inputs.flags = std::move(*flags);
   inputs.cache = std::move(*cache);

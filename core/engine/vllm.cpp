@@ -4,6 +4,7 @@
 
 #include "engine/search.h"
 #include "engine/terms.h"
+#include "engine/vllm_runner.h"
 #include "units/index.h"
 
 namespace vramgauge {
@@ -57,13 +58,15 @@ uint64_t captured_sizes(const VllmFlags& flags) {
 /// The engine coming up.
 class Start {
  public:
-  Start(const VllmInputs& inputs, const VllmProfile& profile) : inputs_(inputs), profile_(profile) {
+  Start(const VllmInputs& inputs, const VllmProfile& profile)
+      : inputs_(inputs), profile_(vllm_profile_for(inputs, profile)) {
     flags_ = vllm_default_flags(inputs.flags, inputs.device, profile, inputs.cache.max_model_len);
   }
 
   Result<VllmEstimate> run() {
     out_.max_num_batched_tokens = flags_.max_num_batched_tokens;
     out_.max_num_seqs = flags_.max_num_seqs;
+    out_.deducts_graphs = profile_.deducts_graphs;
     if (auto budget = set_budget(); !budget) return fail(budget.error());
     if (auto outside = set_outside(); !outside) return fail(outside.error());
     VllmKvSettings settings = inputs_.cache;
@@ -186,7 +189,7 @@ class Start {
   }
 
   const VllmInputs& inputs_;
-  const VllmProfile& profile_;
+  VllmProfile profile_;
   VllmFlags flags_;
   VllmEstimate out_;
 };

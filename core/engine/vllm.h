@@ -24,6 +24,9 @@ struct VllmDevice {
   bool is_rocm = false;
 };
 
+/// Who filters logits in the first model runner: VLLM_USE_FLASHINFER_SAMPLER and what is installed.
+enum class VllmSampler : uint8_t { by_version, native, flashinfer };
+
 /// Flags of the server; 0 or nothing = the version's default for the card.
 struct VllmFlags {
   std::optional<Decimal> gpu_memory_utilization;
@@ -33,6 +36,7 @@ struct VllmFlags {
   uint64_t max_num_seqs = 0;
   /// --enforce-eager: no CUDA graphs.
   bool is_eager = false;
+  VllmSampler sampler = VllmSampler::by_version;
 };
 
 /// What is served. Requests are live at once, each of `context_tokens`.
@@ -48,6 +52,8 @@ struct VllmInputs {
   std::vector<VllmLoadedWeights> stage_weights;
   /// How well those bytes are known.
   Basis weights_basis = Basis::modelled;
+  /// The checkpoint has a quantization_config.
+  bool is_quantized = false;
   ParallelPlan plan;
   /// Of activations and logits.
   uint64_t dtype_bytes = 2;
@@ -91,6 +97,8 @@ struct VllmEstimate {
   Total outside;
   uint64_t max_num_batched_tokens = 0;
   uint64_t max_num_seqs = 0;
+  /// The runner takes its estimate of the graphs off the cache.
+  bool deducts_graphs = false;
   /// The engine refuses because less is free than requested.
   bool lacks_free_memory = false;
   /// The card may not hold the most of what is outside the budget beside it.

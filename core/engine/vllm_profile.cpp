@@ -30,10 +30,20 @@ Result<VllmProfile> vllm_profile(const json::Value& entry, uint64_t version, boo
   const uint64_t large_requests = constants.whole("large_card_requests");
   profile.requests = {constants.whole("small_card_requests"), large_requests, large_requests};
   // The first engine kept its own sampler beside V1.
-  profile.sampler_logit_bytes =
-      VersionedConstants(entry, profile.is_first_engine ? std::min(version, kFirstV1 - 1) : version,
-                         errors)
-          .banded("sampler_logit_bytes");
+  const VersionedConstants sampler(
+      entry, profile.is_first_engine ? std::min(version, kFirstV1 - 1) : version, errors);
+  profile.sampler_bytes = {sampler.banded("sampler_logit_bytes"),
+                           sampler.banded("flashinfer_logit_bytes"),
+                           sampler.is_on("flashinfer_if_installed")};
+  profile.second_runner = {constants.is_on("second_runner_qwen3"),
+                           constants.is_on("second_runner_llama"),
+                           constants.is_on("second_runner_small_experts"),
+                           constants.is_on("second_runner_deepseek_v4"),
+                           constants.is_on("second_runner_quantized"),
+                           constants.is_on("second_runner_dense"),
+                           constants.is_on("second_runner_all"),
+                           constants.is_on("second_runner_deducts_graphs"),
+                           constants.banded("second_runner_logit_bytes")};
   profile.has_sampler_rows = constants.is_on("sampler_row_buffer");
   profile.profile_extra_gib = constants.banded("profile_extra_gib");
   profile.keeps_expert_workspace = constants.is_on("expert_workspace_kept");

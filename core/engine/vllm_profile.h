@@ -26,6 +26,31 @@ struct VllmCardDefaults {
   uint64_t huge = 0;
 };
 
+/// Bytes per logit beside the logits themselves, at the first runner's sampler's peak.
+struct VllmSamplerBytes {
+  BandedDecimal native;
+  /// FlashInfer's, which does not sort.
+  BandedDecimal flashinfer;
+  /// FlashInfer's runs where the package is installed: in the maker's images, but not with pip.
+  bool may_be_flashinfer = false;
+};
+
+/// What the second model runner serves by default and how it profiles.
+struct VllmSecondRunner {
+  bool runs_qwen3 = false;
+  /// Llama and Mistral.
+  bool runs_llama = false;
+  /// DeepSeek-V2, Qwen2-MoE and Granite-MoE.
+  bool runs_small_experts = false;
+  bool runs_deepseek_v4 = false;
+  bool runs_quantized = false;
+  /// Whatever has neither experts nor states.
+  bool runs_dense = false;
+  bool runs_all = false;
+  bool deducts_graphs = false;
+  BandedDecimal sampler_logit_bytes;
+};
+
 /// The constants of one version.
 struct VllmProfile {
   uint64_t version = 0;
@@ -35,8 +60,11 @@ struct VllmProfile {
   BandedDecimal gpu_memory_utilization_frac;
   VllmCardDefaults batched_tokens;
   VllmCardDefaults requests;
-  /// Per logit and beside the logits themselves, at the sampler's peak.
+  /// Per logit and beside the logits themselves, at the sampler's peak; set for a model by
+  /// vllm_profile_for.
   BandedDecimal sampler_logit_bytes;
+  VllmSamplerBytes sampler_bytes;
+  VllmSecondRunner second_runner;
   /// The sampler keeps an fp32 row of logits per multiprocessor.
   bool has_sampler_rows = false;
   BandedDecimal profile_extra_gib;

@@ -83,8 +83,11 @@ constexpr std::array<Habit, 13> kHabits = {{
 
 const LogFacts kFacts[] = {
     {.id = "qwen25-72b-awq-2gpu", .intermediate_size = 29696},
-    {.id = "unsloth-qwen3-8b-fp8-grpo", .adapter_rank = 32},
-    {.id = "unsloth-llama-fp8-grpo", .adapter_rank = 32},
+    {.id = "unsloth-qwen3-8b-fp8-grpo", .adapter_rank = 32, .sampler = VllmSampler::native},
+    {.id = "unsloth-llama-fp8-grpo", .adapter_rank = 32, .sampler = VllmSampler::flashinfer},
+    {.id = "llmd-h100-mistral-small-3.2-24b-instruct-2506-tp1", .sampler = VllmSampler::flashinfer},
+    {.id = "qwen25-05b-24gb", .release = "0.27.1"},
+    {.id = "qwen38-27b-bf16-80g", .batched_tokens = 2048, .sequences = 256, .is_rocm = true},
     {.id = "unsloth-qwen3-4b-grpo", .adapter_rank = 32},
     {.id = "unsloth-deepseek-r1-0528-qwen3-8b-grpo", .adapter_rank = 32},
     {.id = "minimax-m3-nvfp4-4gpu", .quantization = kNvfp4Experts, .has_whole_towers = true},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "accuracy_models.h"
+#include "engine/vllm.h"
 #include "engine/vllm_weights.h"
 
 namespace vramgauge::tools {
@@ -35,8 +36,15 @@ struct LogFacts {
   uint64_t stages = 0;
   /// Of the checkpoint's own configuration, where the preset of the 16-bit model has another.
   uint64_t intermediate_size = 0;
-  /// --max-num-batched-tokens where the program that was run has another default than the server.
+  /// --max-num-batched-tokens and --max-num-seqs where the program that was run, or the device,
+  /// had other defaults than a server on such a card.
   uint64_t batched_tokens = 0;
+  uint64_t sequences = 0;
+  /// vLLM's release where the row has only a year.
+  const char* release = nullptr;
+  /// Who sampled, by how vLLM was installed.
+  VllmSampler sampler = VllmSampler::by_version;
+  bool is_rocm = false;
   /// GGUF format of the file, and type of the cache that the source's note names.
   const char* gguf_format = nullptr;
   const char* cache_type = nullptr;

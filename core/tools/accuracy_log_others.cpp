@@ -9,10 +9,14 @@
 #include "engine/llama_cpp.h"
 #include "engine/llama_cpp_derived.h"
 #include "engine/llama_cpp_profile.h"
+#include "engine/state_precision.h"
 #include "units/index.h"
 
 namespace vramgauge::tools {
 namespace {
+
+/// Of weights and activations.
+constexpr uint64_t kHalfBytes = 2;
 
 /// A flag of a decimal fraction.
 std::optional<Decimal> fraction(const EngineLog& row, std::string_view key) {
@@ -52,6 +56,7 @@ Predictable<Inputs> common_inputs(const EngineLog& row, TruthContext& context) {
   inputs.device_name = row.text("gpu");
   inputs.device_total = bytes_from_gib(card->total_gib);
   inputs.cache_type = *type;
+  inputs.state_precision = server_state_precision(*inputs.spec, kHalfBytes);
   inputs.context_tokens = context_tokens(row, *inputs.spec);
   return inputs;
 }

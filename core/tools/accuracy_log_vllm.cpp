@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "accuracy_checkpoints.h"
+#include "engine/state_precision.h"
 #include "model/weight_formats.h"
 
 namespace vramgauge::tools {
@@ -13,6 +14,7 @@ namespace {
 constexpr Bytes kCpuPool = GiB(4);
 /// Rotary tables are 16 bit.
 constexpr uint64_t kTableElementBytes = 2;
+constexpr uint64_t kFloatBytes = 4;
 /// --max-lora-rank unless it is given.
 constexpr uint64_t kDefaultAdapterRank = 16;
 /// Stands in for a card that is not known, where nothing of the card matters.
@@ -62,7 +64,7 @@ VllmDevice device_of(const EngineLog& row, const EnginePresets& presets) {
   device.capability = card.capability;
   device.multiprocessors = card.multiprocessors;
   device.is_a100 = card.is_a100;
-  device.is_rocm = card.is_rocm;
+  device.is_rocm = card.is_rocm || log_facts(row.id()).is_rocm;
   return device;
 }
 
@@ -78,10 +80,12 @@ VllmFlags flags_of(const EngineLog& row) {
   VllmFlags flags;
   if (const auto share = row.flag_real("gpu_memory_utilization"))
     flags.gpu_memory_utilization = Decimal::from_double(*share);
+  const LogFacts& facts = log_facts(row.id());
   flags.max_num_batched_tokens = row.flag_count("max_num_batched_tokens");
-  if (flags.max_num_batched_tokens == 0)
-    flags.max_num_batched_tokens = log_facts(row.id()).batched_tokens;
+  if (flags.max_num_batched_tokens == 0) flags.max_num_batched_tokens = facts.batched_tokens;
   flags.max_num_seqs = row.flag_count("max_num_seqs");
+  if (flags.max_num_seqs == 0) flags.max_num_seqs = facts.sequences;
+  flags.sampler = facts.sampler;
   if (row.text("gpu") == "CPU") flags.kv_cache_memory = kCpuPool;
   if (const auto pool = row.flag_real("kv_cache_memory_gib"))
     flags.kv_cache_memory = bytes_from_gib(*pool);
@@ -159,6 +163,13 @@ Predictable<Bytes> gguf_weights(const TruthModel& model, const std::string& form
   return Bytes(bytes.value_or(0));
 }
 
+bool is_quantized(const EngineLog& row, const TruthModel& model) {
+  return log_facts(row.id()).quantization != nullptr || !gguf_format_of_log(row).empty() ||
+         model.config.find("quantization_config") != nullptr ||
+         model.quantization_file() != nullptr ||
+         !quantization_by_name(stated_storage(row)).config.empty();
+}
+
 /// Sizes that only the name of the checkpoint tells.
 bool is_assumed(const EngineLog& row, const TruthModel& model) {
   return log_facts(row.id()).quantization == nullptr &&
@@ -233,8 +244,9 @@ Predictable<TruthCard> card_of_log(const EngineLog& row, const EnginePresets& pr
 }
 
 Predictable<VllmProfile> vllm_profile_of_log(const EngineLog& row, const TruthContext& context) {
-  const std::string stated =
-      context.engine_version.empty() ? row.text("engine_version") : context.engine_version;
+  const char* known = log_facts(row.id()).release;
+  const std::string own = known != nullptr ? std::string(known) : row.text("engine_version");
+  const std::string& stated = context.engine_version.empty() ? own : context.engine_version;
   auto profile = context.presets.vllm(vllm_release(stated));
   if (profile && row.flag_is("disable_hybrid_kv_cache_manager", true))
     profile->kv.has_hybrid_manager = false;
@@ -253,11 +265,15 @@ Predictable<VllmInputs> vllm_settings_of_log(const EngineLog& row, TruthContext&
   inputs.flags = flags_of(row);
   inputs.cache = cache_of(row, **model);
   inputs.cache.cache_type = *type;
+  inputs.cache.state_precision = server_state_precision(*inputs.spec, inputs.dtype_bytes);
+  if (row.flag("mamba_ssm_cache_dtype") == "float32")
+    inputs.cache.state_precision.temporal_element_bytes = kFloatBytes;
   const bool profiles_images =
       !row.flag_is("skip_mm_profiling", true) && !log_facts(row.id()).is_text_only;
   if (profiles_images) inputs.encoder = vllm_encoder_item((*model)->spec);
   inputs.workload = {inputs.cache.max_model_len, 1};
   if (is_assumed(row, **model)) inputs.weights_basis = Basis::assumed;
+  inputs.is_quantized = is_quantized(row, **model);
   return inputs;
 }
 

@@ -18,6 +18,10 @@ PredictedReal difference(const Total& with, const Total& without) {
           gib(with.high) - gib(without.high)};
 }
 
+PredictedReal sum(const PredictedReal& one, const PredictedReal& other) {
+  return {one.value + other.value, one.low + other.low, one.high + other.high};
+}
+
 PredictedReal weights_of(const Breakdown& breakdown) {
   for (const Term& term : breakdown.devices.front().terms) {
     if (term.id == TermId::weights) return {gib(term.bytes), gib(term.low), gib(term.high)};
@@ -51,9 +55,14 @@ Predictable<VllmFigures> vllm_figures(const VllmInputs& inputs, const VllmProfil
   figures.weights = weights_of(estimate->breakdown);
   figures.activation = {gib(stage.activation.peak), gib(stage.activation.low),
                         gib(stage.activation.high)};
+  // "Peak activation" of later logs holds the graphs' estimate (v1/worker/gpu_worker.py,
+  // peak_activation_memory).
+  if (estimate->deducts_graphs)
+    figures.activation = sum(figures.activation, difference(stage.runtime, bare.runtime));
   figures.non_torch = real(bare.runtime);
-  figures.graphs = profile.deducts_graphs ? difference(stage.runtime, bare.runtime)
-                                          : difference(estimate->outside, without_graphs->outside);
+  figures.graphs = estimate->deducts_graphs
+                       ? difference(stage.runtime, bare.runtime)
+                       : difference(estimate->outside, without_graphs->outside);
   figures.pool = {gib(stage.pool), gib(stage.pool_least), gib(stage.pool_most)};
   figures.tokens = banded(*estimate, [](const VllmKvPool& pool) { return pool.token_line; });
   figures.blocks = banded(*estimate, [](const VllmKvPool& pool) { return pool.num_blocks; });

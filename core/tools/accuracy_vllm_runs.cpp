@@ -8,6 +8,7 @@
 
 #include "accuracy_checkpoints.h"
 #include "accuracy_vllm_figures.h"
+#include "engine/state_precision.h"
 
 namespace vramgauge::tools {
 namespace {
@@ -224,6 +225,7 @@ Predictable<VllmInputs> vllm_inputs_of_run(const TruthTable& table, uint64_t row
   const auto type = context.presets.cache_type(cache_type_name(table, row, inputs.dtype_bytes));
   if (!type) return because(type.error());
   inputs.cache.cache_type = *type;
+  inputs.cache.state_precision = server_state_precision(*inputs.spec, inputs.dtype_bytes);
   inputs.cache.max_model_len =
       count_cell(table, row, "max_model_len", inputs.spec->max_context_tokens);
   inputs.workload = {inputs.cache.max_model_len, 1};

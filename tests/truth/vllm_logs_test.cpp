@@ -97,8 +97,7 @@ TEST(EngineLogs, Pools) {
   for (const tools::Miss& miss : score.worst) {
     if (std::fabs(miss.predicted - miss.truth) > allowed_error(miss)) outside.insert(miss.row.text);
   }
-  EXPECT_EQ(outside, (Names{"llmd-h100-gpt-oss-120b-tp1",
-                            "llmd-h100-mistral-small-3.2-24b-instruct-2506-tp1", "qwen25-7b-bnb-8g",
+  EXPECT_EQ(outside, (Names{"llmd-h100-gpt-oss-120b-tp1", "qwen25-7b-bnb-8g",
                             "vllm57475-qwen38-27b-nvfp4kv-098"}));
 }
 
@@ -124,6 +123,7 @@ TEST(EngineLogs, BandsOfPoolsAreNarrow) {
               static_cast<int>(widths.size()), widths[widths.size() / 2],
               quantity(scores(), "kv_gib").band_width_pct);
   EXPECT_LE(widths[widths.size() / 2], 5);
+  EXPECT_LE(quantity(scores(), "kv_gib").band_width_pct, 5);
 }
 
 TEST(EngineLogs, Outcomes) {
