@@ -8,6 +8,7 @@
 #include "model/checkpoint_format.h"
 #include "model/stored_weights.h"
 #include "model/weights.h"
+#include "units/json_pointer.h"
 
 namespace vramgauge::api {
 namespace {
@@ -19,22 +20,7 @@ std::string string_member(const json::Value& value, std::string_view key) {
 
 /// Where in a configuration's text an error stands, when its pointer leads to a value.
 void add_position(Diagnostic& diagnostic, const json::Value& root, std::string_view text) {
-  const json::Value* at = &root;
-  std::string_view rest = diagnostic.path;
-  while (!rest.empty() && at != nullptr) {
-    rest.remove_prefix(1);
-    const auto slash = rest.find('/');
-    const std::string_view token = rest.substr(0, slash);
-    rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash);
-    if (const json::Value::Array* items = at->as_array()) {
-      const std::optional<uint64_t> index = parse_count(token);
-      at = index && *index < items->size()
-               ? &(*items)[static_cast<json::Value::Array::size_type>(*index)]
-               : nullptr;
-    } else {
-      at = at->find(token);
-    }
-  }
+  const json::Value* at = json::value_at(root, diagnostic.path);
   if (at != nullptr && at != &root && !diagnostic.at)
     diagnostic.at = json::position_of(text, at->offset());
 }

@@ -11,6 +11,7 @@
 #include "import/stored_files.h"
 #include "units/checked.h"
 #include "units/index.h"
+#include "units/json_pointer.h"
 
 namespace vramgauge::files {
 namespace {
@@ -321,32 +322,14 @@ void warn_of_ignored(const Chosen& chosen, Diagnostics& warnings) {
        {{"count", uint64_t{ignored.size()}}, {"file", ignored.front()->name}});
 }
 
-/// The value that a pointer leads to, or nothing.
-const json::Value* value_at(const json::Value& root, std::string_view pointer) {
-  const json::Value* at = &root;
-  while (!pointer.empty() && at != nullptr) {
-    pointer.remove_prefix(1);
-    const auto slash = std::min(pointer.find('/'), pointer.size());
-    const std::string_view token = pointer.substr(0, slash);
-    pointer.remove_prefix(slash);
-    const json::Value::Array* items = at->as_array();
-    const auto index = items == nullptr ? std::nullopt : parse_count(token);
-    if (items == nullptr) {
-      at = at->find(token);
-    } else {
-      at = index && *index < items->size() ? &(*items)[index_of(*index)] : nullptr;
-    }
-  }
-  return at;
-}
-
 }  // namespace
 
 void append_located(Diagnostics& to, const File& file, uint64_t num_files,
                     const Diagnostics& diagnostics) {
   for (Diagnostic each : diagnostics) {
-    const json::Value* value =
-        each.path.empty() || file.content.empty() ? nullptr : value_at(file.document, each.path);
+    const json::Value* value = each.path.empty() || file.content.empty()
+                                   ? nullptr
+                                   : json::value_at(file.document, each.path);
     if (value != nullptr && !each.at) each.at = json::position_of(file.content, value->offset());
     if (num_files > 1) each.path = json::pointer_to("", file.name) + each.path;
     to.push_back(std::move(each));

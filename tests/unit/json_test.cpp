@@ -1,4 +1,5 @@
 #include "units/json.h"
+#include "units/json_pointer.h"
 
 #include <cmath>
 #include <string>
@@ -142,6 +143,20 @@ TEST(ObjectReader, ReportsTypeRangeAndUnreadKeys) {
   EXPECT_EQ(errors[2].code, ErrorCode::json_wrong_type);
   EXPECT_EQ(errors[3].code, ErrorCode::value_out_of_range);
   EXPECT_EQ(reader.unread_keys(), std::vector<std::string>{"rest"});
+}
+
+// RFC 6901, section 5.
+TEST(JsonPointer, LeadsToAValue) {
+  const Value value = parsed(R"({"foo": ["bar", "baz"], "": 0, "a/b": 1, "m~n": 8, "~1": 9})");
+  EXPECT_EQ(value_at(value, ""), &value);
+  EXPECT_EQ(*value_at(value, "/foo/1")->as_string(), "baz");
+  EXPECT_EQ(value_at(value, "/")->as_u64(), 0U);
+  EXPECT_EQ(value_at(value, "/a~1b")->as_u64(), 1U);
+  EXPECT_EQ(value_at(value, "/m~0n")->as_u64(), 8U);
+  EXPECT_EQ(value_at(value, "/~01")->as_u64(), 9U);
+  EXPECT_EQ(value_at(value, pointer_to("", "a/b"))->as_u64(), 1U);
+  for (const char* nowhere : {"/foo/2", "/foo/x", "/foo/0/0", "/absent", "/a/b"})
+    EXPECT_EQ(value_at(value, nowhere), nullptr) << nowhere;
 }
 
 TEST(Errors, FillTheirTemplate) {
