@@ -7,9 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "api/link.h"
 #include "api/log_scenario.h"
 #include "import/engine_log_json.h"
 #include "plan/log_check.h"
+#include "report/calibration_lines.h"
 #include "report/log_calibration.h"
 #include "report/log_observation.h"
 
@@ -42,12 +44,16 @@ LogFacts facts_of(const ModelSpec& spec, const Scenario& scenario) {
   facts.num_layers = spec.layers.size();
   facts.tensor_ranks = scenario.tensor_ranks != 0 ? scenario.tensor_ranks : scenario.gpu_count;
   facts.has_towers = !spec.towers.empty();
+  facts.has_plain_cache = true;
   for (const Layer& layer : spec.layers) {
     facts.has_experts |= std::holds_alternative<MoeFfn>(layer.ffn);
     for (const Mixer& mixer : layer.mixers) {
       const auto* attention = std::get_if<Attention>(&mixer);
       if (attention != nullptr && facts.num_kv_heads == 0)
         facts.num_kv_heads = attention->num_kv_heads;
+      const bool is_plain = std::holds_alternative<LatentAttention>(mixer) ||
+                            (attention != nullptr && attention->window_tokens == 0);
+      facts.has_plain_cache &= is_plain;
     }
   }
   return facts;
@@ -57,6 +63,8 @@ LogFacts facts_of(const ModelSpec& spec, const Scenario& scenario) {
 struct Prediction {
   LogCheck check;
   std::optional<VerdictState> verdict;
+  /// What was in force while it was predicted.
+  Calibration calibration;
   Diagnostics errors;
 };
 
@@ -90,6 +98,9 @@ class Checker {
     auto answer = engine->estimate(*resolved, kPath);
     if (!answer) return fail(std::move(answer.error()));
     facts_ = facts_of(resolved->model->spec, resolved->scenario);
+    if (auto calibration = Calibration::parse(resolved->scenario.calibration))
+      out.calibration = *calibration;
+    explain_calibration(answer->breakdown, out.calibration);
     out.verdict = answer->breakdown.verdict.state;
     return predictions_of(answer->breakdown, log_.engine);
   }
@@ -180,7 +191,20 @@ Diagnostics notes_of(const EngineLog& log, const LogScenario& scenario) {
   return notes;
 }
 
-json::Value result_of(const EngineLog& log, const LogScenario& scenario,
+/// The correction with a link that carries it and what the log states.
+json::Value calibration_of(const EngineLog& log, const json::Value& asked,
+                           const Prediction& prediction) {
+  const Calibration correction = log_correction(prediction.check, prediction.calibration);
+  json::Value out = log_calibration(log, correction);
+  if (out.is_null()) return out;
+  json::Value calibrated = asked;
+  calibrated.set("calibration", correction.text());
+  if (const auto scenario = read_scenario(calibrated, kPath))
+    out.set("link", encode_link(*scenario));
+  return out;
+}
+
+json::Value result_of(const EngineLog& log, const LogScenario& scenario, const json::Value& asked,
                       const Prediction& prediction) {
   json::Value out = json::Value::object();
   out.set("engine", log_engine_name(log.engine));
@@ -195,7 +219,7 @@ json::Value result_of(const EngineLog& log, const LogScenario& scenario,
   out.set("scenario_patch", scenario.patch);
   out.set("not_carried", strings_json(scenario.not_carried));
   out.set("observation", log_observation(log));
-  out.set("calibration", log_calibration(log, prediction.check));
+  out.set("calibration", calibration_of(log, asked, prediction));
   out.set("log", write_engine_log(log));
   return out;
 }
@@ -232,7 +256,7 @@ Answer check_log_with(LogTextReader read_text, const Parts& parts, const Catalog
     prediction.check = vramgauge::check_log(*log, {}, {});
   }
   return unknown_keys(reader, errors,
-                      {result_of(*log, scenario, prediction), notes_of(*log, scenario)});
+                      {result_of(*log, scenario, asked, prediction), notes_of(*log, scenario)});
 }
 
 }  // namespace vramgauge::api

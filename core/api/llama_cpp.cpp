@@ -191,6 +191,9 @@ struct KeptLlamaCpp final : Kept {
 
 Result<LlamaCppQuestion> llama_cpp_question(const Resolved& resolved, const std::string& path) {
   auto question = question_without_model(resolved);
+  auto calibration = Calibration::parse(scenario.calibration);
+  if (!calibration) return fail(std::move(calibration.error()));
+  extras.calibration = *calibration;
   if (!question) return fail(below(path, std::move(question.error())));
   auto model = model_of(resolved);
   if (!model) return fail(below(path, std::move(model.error())));

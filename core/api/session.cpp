@@ -11,6 +11,7 @@
 #include "api/resolve.h"
 #include "api/write.h"
 #include "model/parameters.h"
+#include "report/calibration_lines.h"
 
 namespace vramgauge::api {
 namespace {
@@ -55,6 +56,16 @@ struct Session::State {
 };
 
 namespace {
+
+/// The calibration of a scenario whose engine has taken it: what the arithmetic and a remark say.
+void explain_calibration_of(const Scenario& scenario, Breakdown& breakdown, Diagnostics& warnings) {
+  if (scenario.calibration.empty() || scenario.engine == kGeneric) return;
+  const auto calibration = Calibration::parse(scenario.calibration);
+  if (!calibration) return;
+  explain_calibration(breakdown, *calibration);
+  warn(warnings, ErrorCode::calibration_in_force, "/scenario/calibration",
+       {{"terms", scenario.calibration}});
+}
 
 /// A request that must have no members.
 Answer without_arguments(const json::Value& request, Answer answer) {
@@ -147,6 +158,7 @@ Answer Session::State::estimate(const Scenario& asked) {
   if (!answer) return fail(std::move(answer.error()));
   Diagnostics warnings = std::move(resolved->warnings);
   warnings.insert(warnings.end(), answer->notes.begin(), answer->notes.end());
+  explain_calibration_of(scenario, answer->breakdown, warnings);
   const Diagnostics of_device = device_notes(*resolved, answer->breakdown.verdict, "/scenario");
   warnings.insert(warnings.end(), of_device.begin(), of_device.end());
   if (loaded.spec.max_context_tokens != 0 &&

@@ -7,6 +7,9 @@ Result<const ServerWeights*> set_stages(StagedInputs& inputs, const Resolved& re
                                         const std::string& path) {
   auto weights = server_weights(resolved, model, rules, ServerLoad(), path);
   if (!weights) return weights;
+  auto calibration = Calibration::parse(resolved.scenario.calibration);
+  if (!calibration) return fail(below(path, std::move(calibration.error())));
+  inputs.calibration = *calibration;
   inputs.spec = model.spec;
   for (const VllmLoadedWeights& stage : (*weights)->stages)
     inputs.stage_weights.push_back(stage.allocated);

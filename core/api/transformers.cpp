@@ -103,6 +103,9 @@ Result<TransformersInputs> inputs_of(const Resolved& resolved) {
   inputs.num_requests = scenario.num_requests;
   inputs.is_static = scenario.cache_implementation == "static";
   inputs.is_eager = scenario.flash_attn == "off";
+  auto calibration = Calibration::parse(scenario.calibration);
+  if (!calibration) return fail(std::move(calibration.error()));
+  inputs.calibration = *calibration;
   return inputs;
 }
 

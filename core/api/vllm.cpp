@@ -204,6 +204,9 @@ struct KeptVllm : Kept {
 /// `known` = constants that need not be read again, or null.
 Result<VllmQuestion> question_of(const Resolved& resolved, const std::string& path,
                                  const VllmProfile* known) {
+  auto calibration = Calibration::parse(scenario.calibration);
+  if (!calibration) return fail(std::move(calibration.error()));
+  inputs.calibration = *calibration;
   auto model = server_model(resolved, kRules, path);
   if (!model) return fail(std::move(model.error()));
   VllmQuestion question;

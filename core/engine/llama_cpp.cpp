@@ -6,6 +6,7 @@
 
 #include "engine/llama_cpp_cache.h"
 #include "engine/search.h"
+#include "engine/terms.h"
 #include "units/index.h"
 
 namespace vramgauge {
@@ -290,6 +291,18 @@ Result<LlamaCppEstimate> llama_cpp_parts(const LlamaCppModel& model,
   const auto num_gpus = static_cast<uint32_t>(options.devices.size());
   auto compute = llama_cpp_compute(model, *context, *placement, num_gpus);
   if (!compute) {
+/// Moves a GPU's terms, and their sum with them.
+Result<void> calibrate_device(DeviceBreakdown& device, const Calibration& calibration) {
+  for (Term& term : device.terms) {
+    Total total{term.bytes, term.low, term.high, term.basis};
+    if (auto moved = calibrate({{term.id, &total}}, calibration); !moved) return moved;
+    term = term_of(term.id, total, term.source);
+  }
+  device.total = Total();
+  add_up(device);
+  return {};
+}
+
     compute = stand_in_compute(model, *context, *placement, num_gpus);
     parts.compute_basis = Basis::assumed;
     parts.notes.push_back(stand_in_note(model));
@@ -338,6 +351,10 @@ Answers llama_cpp_answers(const LlamaCppModel& model, const LlamaCppOptions& opt
                           const LlamaCppConstants& constants) {
   const auto fits = [&](const LlamaCppOptions& asked) {
     const auto estimate = estimate_llama_cpp(model, asked, machine, extras, constants);
+  for (uint64_t i = 0; i < machine.gpus.size() && !extras.calibration.is_empty(); ++i) {
+    const auto moved = calibrate_device((*devices)[index_of(i)], extras.calibration);
+    if (!moved) return fail(moved.error());
+  }
     return estimate && estimate->breakdown.verdict.state != VerdictState::does_not_fit;
   };
   const uint64_t sequences = std::max<uint64_t>(1, options.n_seq_max);

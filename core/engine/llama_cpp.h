@@ -12,6 +12,7 @@
 #include "engine/llama_cpp_profile.h"
 #include "specs/breakdown.h"
 #include "specs/hardware.h"
+#include "specs/calibration.h"
 
 namespace vramgauge {
 
@@ -35,6 +36,8 @@ struct LlamaCppExtras {
 
 /// An estimate with the parts it was made of.
 struct LlamaCppEstimate {
+  /// What a log corrects on every GPU.
+  Calibration calibration;
   /// One device per GPU, and host memory behind them.
   Breakdown breakdown;
   LlamaCppContext context;

@@ -115,19 +115,29 @@ class Estimator {
     has_full_ = has_full_ || sums->full_bytes.value_or(0) > 0;
     has_states_ = has_states_ || sums->state_bytes.value_or(0) > 0;
     out_.counts = counts();
-    const auto loaded = loaded_weights(inputs_, stage);
+    auto loaded = loaded_weights(inputs_, stage);
     BandedBytes outside = CheckedU64(kGiB) * profile_.context_gib;
     const CheckedU64 start =
         checked(inputs_.device_total) - checked(inputs_.held_by_others) - outside.value;
     const CheckedU64 share = start * out_.mem_fraction_static;
-    const BandedBytes after_load = CheckedU64(kGiB) * profile_.after_load_gib;
+    BandedBytes after_load = CheckedU64(kGiB) * profile_.after_load_gib;
+    const CheckedU64 context = outside.value;
     outside += after_load;
-    const auto runtime = total_of(outside, Basis::measured);
+    auto runtime = total_of(outside, Basis::measured);
     const CheckedU64 cached = request_bytes(*sums, out_.counts) * inputs_.num_requests;
     const auto needed = total_of({cached, cached, cached}, Basis::exact);
     const CheckedU64 reserve = start - share;
-    const auto activations = total_of({reserve, reserve, reserve}, Basis::assumed);
+    auto activations = total_of({reserve, reserve, reserve}, Basis::assumed);
     if (!loaded || !runtime || !needed || !activations) return overflow();
+    const auto moved = calibrate({{TermId::weights, &*loaded},
+                                  {TermId::activations, &*activations},
+                                  {TermId::runtime, &*runtime}},
+                                 inputs_.calibration);
+    if (!moved) return fail(moved.error());
+    if (inputs_.calibration.added_bytes(TermId::runtime)) {
+      after_load = {checked(runtime->bytes) - context, checked(runtime->low) - context,
+                    checked(runtime->high) - context};
+    }
     const auto rest = [&share](Bytes w, CheckedU64 later) {
       return BytesDelta(static_cast<int64_t>(share.value_or(0)) - static_cast<int64_t>(w.count()) -
                         static_cast<int64_t>(later.value_or(0)));

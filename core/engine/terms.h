@@ -10,6 +10,7 @@
 #include "model/cache_layout.h"
 #include "model/placement.h"
 #include "specs/breakdown.h"
+#include "specs/calibration.h"
 #include "specs/model_spec.h"
 #include "units/error.h"
 
@@ -55,6 +56,8 @@ struct StagedInputs {
   StatePrecision state_precision;
   uint64_t context_tokens = 0;
   uint64_t num_requests = 1;
+  /// What a log corrects on every device.
+  Calibration calibration;
 };
 
 /// The weights of a stage with their band. Error: value.overflow.

@@ -233,16 +233,22 @@ class Estimator {
     const bool is_last = stage + 1 == inputs_.plan.pipeline_stages;
     const TransformersPeak& peak = out_.is_prefill_higher ? out_.prefill : out_.decode;
     const CheckedU64 cached = cache_bytes(sums, out_.is_prefill_higher);
-    const auto loaded = loaded_weights(inputs_, stage);
+    auto loaded = loaded_weights(inputs_, stage);
     const bool grows = !inputs_.is_static && !out_.is_prefill_higher;
     const auto cache = total_of(grows ? grown(cached, stage) : BandedBytes{cached, cached, cached},
                                 grows ? Basis::modelled : Basis::exact);
-    const auto activations =
+    auto activations =
         total_of(peak.bytes(is_last) * profile_.activation_factor, Basis::modelled);
-    const auto context = total_of(CheckedU64(kGiB) * profile_.context_gib, Basis::measured);
-    for (const auto* total : {&loaded, &cache, &activations, &context}) {
+    auto context = total_of(CheckedU64(kGiB) * profile_.context_gib, Basis::measured);
+    for (const auto* total : {&std::as_const(loaded), &cache, &std::as_const(activations),
+                              &std::as_const(context)}) {
       if (!*total) return fail(total->error());
     }
+    const auto moved = calibrate({{TermId::weights, &*loaded},
+                                  {TermId::activations, &*activations},
+                                  {TermId::runtime, &*context}},
+                                 inputs_.calibration);
+    if (!moved) return fail(moved.error());
     add_device(out_.breakdown, inputs_, stage,
                {term_of(TermId::weights, *loaded, "from_pretrained"),
                 term_of(TermId::kv_cache, *cache, "cache_utils.py"),

@@ -54,11 +54,11 @@ class Estimator {
     // A state for each request that may run at once.
     const CheckedU64 states =
         sums->state_bytes * std::max(inputs_.max_batch_size, inputs_.num_requests);
-    const auto loaded = loaded_weights(inputs_, stage);
-    const auto peak = total_of(activations(), Basis::modelled);
+    auto loaded = loaded_weights(inputs_, stage);
+    auto peak = total_of(activations(), Basis::modelled);
     BandedBytes fixed = CheckedU64(kGiB) * profile_.runtime_gib;
     fixed += {states, states, states};
-    const auto runtime = total_of(fixed, Basis::measured);
+    auto runtime = total_of(fixed, Basis::measured);
     const CheckedU64 blocks =
         ceil_div(inputs_.context_tokens, block_tokens_) * inputs_.num_requests;
     const CheckedU64 cache = blocks * block_tokens_ * token_bytes;
@@ -67,6 +67,11 @@ class Estimator {
     if (!peak) return fail(peak.error());
     if (!runtime) return fail(runtime.error());
     if (!needed) return fail(needed.error());
+    const auto moved = calibrate({{TermId::weights, &*loaded},
+                                  {TermId::activations, &*peak},
+                                  {TermId::runtime, &*runtime}},
+                                 inputs_.calibration);
+    if (!moved) return fail(moved.error());
     const auto left = [this](Bytes w, Bytes a, Bytes r) {
       return (inputs_.device_total - w).count() - static_cast<int64_t>(a.count()) -
              static_cast<int64_t>(r.count()) - static_cast<int64_t>(inputs_.held_by_others.count());

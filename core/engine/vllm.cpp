@@ -129,14 +129,24 @@ class Start {
   Result<void> add_stage(uint64_t stage) {
     const auto peak = activation(stage);
     if (!peak) return fail(peak.error());
-    const auto weights = total_of(
+    auto weights = total_of(
         weights_with_band(inputs_.stage_weights[index_of(stage)].allocated, inputs_.weights_basis),
         inputs_.weights_basis);
-    const auto runtime_total = total_of(runtime(stage), Basis::measured);
+    auto runtime_total = total_of(runtime(stage), Basis::measured);
     if (!weights || !runtime_total) return overflow();
     VllmStage out;
+    Total activations{peak->peak, peak->low, peak->high, Basis::modelled};
+    const auto moved = calibrate({{TermId::weights, &*weights},
+                                  {TermId::activations, &activations},
+                                  {TermId::runtime, &*runtime_total}},
+                                 inputs_.calibration);
+    if (!moved) return fail(moved.error());
     out.activation = *peak;
     out.weights = *weights;
+    out.activation.peak = activations.bytes;
+    out.activation.low = activations.low;
+    out.activation.high = activations.high;
+    out.activation_basis = activations.basis;
     out.runtime = *runtime_total;
     if (profile_.deducts_graphs) out.graphs = Bytes(graphs(stage).value.value_or(0));
     if (flags_.kv_cache_memory) {
@@ -146,9 +156,9 @@ class Start {
         return BytesDelta((out_.requested - w).count() - static_cast<int64_t>(a.count()) -
                           static_cast<int64_t>(r.count()));
       };
-      out.pool = left(weights->bytes, peak->peak, runtime_total->bytes);
-      out.pool_least = left(weights->high, peak->high, runtime_total->high);
-      out.pool_most = left(weights->low, peak->low, runtime_total->low);
+      out.pool = left(weights->bytes, activations.bytes, runtime_total->bytes);
+      out.pool_least = left(weights->high, activations.high, runtime_total->high);
+      out.pool_most = left(weights->low, activations.low, runtime_total->low);
     }
     out_.stages.push_back(out);
     return {};
@@ -250,7 +260,7 @@ class Service {
   void add_stage(uint64_t stage, const Total& cache) {
     const VllmStage& held = engine_.stages[index_of(stage)];
     const VllmActivation& peak = held.activation;
-    const Total activation{peak.peak, peak.low, peak.high, Basis::modelled};
+    const Total activation{peak.peak, peak.low, peak.high, held.activation_basis};
     DeviceBreakdown device;
     device.name = inputs_.device.name;
     device.count = inputs_.plan.tensor_ranks * inputs_.plan.data_ranks;

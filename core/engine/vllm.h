@@ -6,6 +6,7 @@
 #include "engine/vllm_profile.h"
 #include "engine/vllm_weights.h"
 #include "specs/breakdown.h"
+#include "specs/calibration.h"
 #include "specs/hardware.h"
 
 namespace vramgauge {
@@ -64,11 +65,14 @@ struct VllmInputs {
   VllmEncoderItem encoder;
   VllmWorkload workload;
 };
+  /// What a log corrects on every device.
+  Calibration calibration;
 
 /// Shares of one stage's device.
 struct VllmStage {
   VllmActivation activation;
   Total weights;
+  Basis activation_basis = Basis::modelled;
   /// Non-torch memory and, where the version takes it off the cache, the graphs' estimate.
   Total runtime;
   /// The graphs' part of it.

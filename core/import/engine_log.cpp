@@ -165,8 +165,9 @@ void EngineLogReader::State::take(std::string_view piece) {
 
 void EngineLogReader::State::end_line() {
   ++line_number;
+  const std::string inner = inner_text(line);
   // A progress bar overwrites its line.
-  std::string_view rest = line;
+  std::string_view rest = inner.empty() ? line : inner;
   while (!rest.empty()) {
     const auto end = std::min(rest.find('\r'), rest.size());
     const std::string_view text = rest.substr(0, end);

@@ -75,10 +75,14 @@ constexpr LogPattern kPatterns[] = {
     {kVllm, none,
      "Actual usage is {b:weights_plus_non_torch} for consumed memory{*}, "
      "{b:activation_peak} for peak activation, and {b:cuda_graph} for CUDAGraph memory"},
+    {kVllm, none,
+     "Actual usage: {b:weights} for weights, {b:activation_peak} for peak activation, "
+     "{b:non_torch} for non-torch memory, {b:cuda_graph} for"},
     {kVllm, none, "Current kv cache memory in use is {b:kv_cache}"},
     {kVllm, none, "Graph capturing finished in {*}secs, took {b:cuda_graph}"},
     {kVllm, none, "Graph capturing finished in {*}sec, took {b:cuda_graph}"},
     {kVllm, none, "Estimated CUDA graph memory: {b:cuda_graph_est}"},
+    {kVllm, none, "The current --gpu-memory-utilization={x:@gpu_memory_utilization} is equivalent"},
     {kVllm, none,
      "CUDA graph pool memory: {b:cuda_graph} (actual), {b:cuda_graph_est} (estimated)"},
     {kVllm, none, "# GPU blocks: {n:gpu_blocks}, # CPU blocks: {n:cpu_blocks}"},
@@ -153,6 +157,8 @@ constexpr LogPattern kPatterns[] = {
     {kTrtLlm, fits, "Allocated {b:kv_cache} for max tokens in paged KV cache ({n:kv_tokens})"},
     {kTrtLlm, none, "Allocate {b:kv_cache} for k/v cache"},
     {kTrtLlm, none, "Using {n:kv_tokens} tokens in paged KV cache"},
+    {kTrtLlm, none, "Using {n:kv_tokens} total tokens in paged KV cache"},
+    {kTrtLlm, none, "tokens per block={n:block_size}, primary blocks={n:gpu_blocks},"},
     {kTrtLlm, none,
      "Memory used after loading model weights (inside torch) in memory usage "
      "profiling: {b:weights}"},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "units/json.h"
+
 namespace vramgauge {
 namespace {
 
@@ -49,11 +51,15 @@ std::string_view vllm_process(std::string_view head) {
 
 /// What SGLang puts after the time of a line: "TP5" in "[2025-10-16 09:06:22 TP5]".
 std::string sglang_ranks(std::string_view head) {
-  const auto at = head.find('[');
-  const auto close = at == std::string_view::npos ? at : head.find(']', at);
   constexpr std::string_view::size_type kStamp = 20;
-  if (close == std::string_view::npos || close - at <= kStamp || !is_digit(head[at + 1])) return {};
-  return ranks_in(head.substr(at + kStamp, close - at - kStamp), " ");
+  // A collector may put the pod's name between brackets of its own before it.
+  for (auto at = head.find('['); at != std::string_view::npos; at = head.find('[', at + 1)) {
+    const auto close = head.find(']', at);
+    if (close == std::string_view::npos) return {};
+    if (close - at > kStamp && is_digit(head[at + 1]))
+      return ranks_in(head.substr(at + kStamp, close - at - kStamp), " ");
+  }
+  return {};
 }
 
 }  // namespace
@@ -81,6 +87,15 @@ std::string LogSources::of(std::string_view line) {
   const std::string_view digits = process.substr(rank + kRank.size());
   const auto end = std::min(digits.find_first_not_of("0123456789"), digits.size());
   return "rank" + std::string(digits.substr(0, std::min(end, kMaxName)));
+}
+
+std::string inner_text(std::string_view line) {
+  if (line.empty() || line.front() != '{' || line.find("\"log\"") == std::string_view::npos)
+    return {};
+  const auto record = json::parse(line);
+  const json::Value* text = record ? record->find("log") : nullptr;
+  if (text == nullptr || text->as_string() == nullptr) return {};
+  return text->as_string()->substr(0, text->as_string()->find_last_not_of("\r\n") + 1);
 }
 
 std::string without_colours(std::string_view text) {

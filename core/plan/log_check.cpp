@@ -61,13 +61,27 @@ std::optional<Measured> runtime_of(const EngineLog& log) {
   return is_deducted ? plus(outside, graphs) : outside;
 }
 
+/// Blocks that hold tokens of all layers, as tokens.
+std::optional<Measured> block_tokens_of(const EngineLog& log) {
+  constexpr int64_t kMostBlocks = int64_t{1} << 32;
+  constexpr int64_t kMostTokens = int64_t{1} << 20;
+  const LogFigure* blocks = log.smallest(LogQuantity::gpu_blocks);
+  const LogFigure* size = log.find(LogQuantity::block_size);
+  const bool is_known = blocks != nullptr && size != nullptr && blocks->value > 0 &&
+                        blocks->value <= kMostBlocks && size->value > 0 &&
+                        size->value <= kMostTokens;
+  if (!is_known) return std::nullopt;
+  return Measured{blocks->value * size->value, size->value, blocks->line};
+}
+
 /// Tokens that the pool holds. vLLM before 0.21 printed blocks of one group; its concurrency tells.
-std::optional<Measured> tokens_of(const EngineLog& log) {
+std::optional<Measured> tokens_of(const EngineLog& log, const LogFacts& facts) {
   constexpr int64_t kMostTokens = 1'000'000'000;
   const LogFigure* ratio = log.smallest(LogQuantity::max_concurrency);
   const LogFigure* length = log.smallest(LogQuantity::max_concurrency_len);
-  const auto line = first_of(measured(log.smallest(LogQuantity::kv_tokens)),
-                             measured(log.smallest(LogQuantity::kv_tokens_full)));
+  auto line = first_of(measured(log.smallest(LogQuantity::kv_tokens)),
+                       measured(log.smallest(LogQuantity::kv_tokens_full)));
+  if (!line && facts.has_plain_cache) line = block_tokens_of(log);
   const bool is_known = ratio != nullptr && length != nullptr && ratio->value >= 0 &&
                         length->value > 0 && length->value <= kMostTokens &&
                         ratio->value <= kMostTokens * (kMicros / length->value + 1);
@@ -103,7 +117,7 @@ void add_per_token(LogCheck& check) {
   add_row(check, CheckQuantity::kv_bytes_per_token, Measured{bytes, tolerance, pool->line});
 }
 
-void add_ranks(LogCheck& check, const EngineLog& log) {
+void add_ranks(LogCheck& check, const EngineLog& log, const LogFacts& facts) {
   using enum CheckQuantity;
   add_row(check, weights, measured(log.largest(LogQuantity::weights)));
   add_row(check, activations, activations_of(log));
@@ -111,7 +125,7 @@ void add_ranks(LogCheck& check, const EngineLog& log) {
   add_row(check, weights_and_runtime, measured(log.largest(LogQuantity::weights_plus_non_torch)));
   add_row(check, kv_pool, measured(log.smallest(LogQuantity::kv_cache)));
   add_row(check, kv_needed, measured(log.largest(LogQuantity::kv_needed)));
-  add_row(check, kv_tokens, tokens_of(log));
+  add_row(check, kv_tokens, tokens_of(log, facts));
   add_per_token(check);
   add_row(check, capacity, measured(log.find(LogQuantity::gpu_total)));
 }
@@ -190,10 +204,10 @@ void compare(CheckRow& row, const std::vector<CheckPrediction>& predictions) {
 
 std::string_view check_quantity_name(CheckQuantity quantity) {
   constexpr std::string_view kNames[] = {
-      "weights",      "activations", "runtime",   "weights_and_runtime",
-      "kv_pool",      "kv_needed",   "kv_tokens", "kv_bytes_per_token",
-      "capacity",     "kv_cache",    "states",    "compute_buffer",
-      "output_buffer"};
+      "weights",       "activations", "runtime",   "weights_and_runtime",
+      "kv_pool",       "kv_needed",   "kv_tokens", "kv_bytes_per_token",
+      "capacity",      "kv_cache",    "states",    "compute_buffer",
+      "output_buffer", "device_total"};
   return kNames[static_cast<uint8_t>(quantity)];
 }
 
@@ -220,15 +234,27 @@ const CheckRow* LogCheck::find(CheckQuantity quantity) const {
   return nullptr;
 }
 
+const CheckPrediction* LogCheck::prediction(CheckQuantity quantity) const {
+  for (const CheckPrediction& each : predictions) {
+    if (each.quantity == quantity) return &each;
+  }
+  return nullptr;
+}
+
 LogCheck check_log(const EngineLog& log, const std::vector<CheckPrediction>& predictions,
                    const LogFacts& facts) {
   LogCheck check;
+  check.predictions = predictions;
   Devices devices;
   if (has_devices(log)) {
     for (const BufferKind& kind : kBufferKinds)
       add_buffers(check, log, kind, devices);
+    if (const LogFigure* process = log.find(LogQuantity::process)) {
+      add_row(check, CheckQuantity::device_total, measured(process));
+      check.rows.back().where = "0";
+    }
   } else {
-    add_ranks(check, log);
+    add_ranks(check, log, facts);
   }
   for (CheckRow& row : check.rows)
     compare(row, predictions);

@@ -16,6 +16,8 @@ struct PredictedValue {
   int64_t value = 0;
   int64_t low = 0;
   int64_t high = 0;
+  /// Nothing that a log says can move it.
+  bool is_exact = false;
 };
 
 /// Facts of the model and the set-up that explain residuals.
@@ -25,9 +27,12 @@ struct LogFacts {
   uint64_t tensor_ranks = 1;
   bool has_towers = false;
   bool has_experts = false;
+  /// All layers cache every token alike, so that a block is so many tokens of all of them.
+  bool has_plain_cache = false;
 };
 
-/// What is compared. Of server engines up to `capacity`, of llama.cpp `weights` and the rest.
+/// What is compared. Of server engines up to `capacity`, of llama.cpp `weights` and the rest;
+/// `device_total` is all that its process holds of the only GPU.
 enum class CheckQuantity : uint8_t {
   weights,
   activations,
@@ -42,6 +47,7 @@ enum class CheckQuantity : uint8_t {
   states,
   compute_buffer,
   output_buffer,
+  device_total,
 };
 std::string_view check_quantity_name(CheckQuantity quantity);
 /// Bytes, or a number of tokens.
@@ -104,8 +110,11 @@ struct CheckRow {
 
 struct LogCheck {
   std::vector<CheckRow> rows;
+  /// What was predicted, also where the log says nothing of it.
+  std::vector<CheckPrediction> predictions;
 
   const CheckRow* find(CheckQuantity quantity) const;
+  const CheckPrediction* prediction(CheckQuantity quantity) const;
 };
 
 /// The figures of a log that an estimate has something to say about; of ranks that differ, the one

@@ -14,13 +14,15 @@ PredictedValue exactly(uint64_t value) {
 
 PredictedValue term_of(const DeviceBreakdown& device, TermId id) {
   for (const Term& term : device.terms) {
-    if (term.id == id) return {count_of(term.bytes), count_of(term.low), count_of(term.high)};
+    if (term.id == id)
+      return {count_of(term.bytes), count_of(term.low), count_of(term.high),
+              term.basis == Basis::exact};
   }
   return {};
 }
 
 PredictedValue operator+(const PredictedValue& a, const PredictedValue& b) {
-  return {a.value + b.value, a.low + b.low, a.high + b.high};
+  return {a.value + b.value, a.low + b.low, a.high + b.high, a.is_exact && b.is_exact};
 }
 
 /// What everything else leaves of the usable memory.
@@ -112,9 +114,20 @@ void add_line(std::vector<CheckPrediction>& list, const CheckPrediction& line) {
 
 void add_device(std::vector<CheckPrediction>& list, const DeviceBreakdown& device,
                 const std::string& where) {
+  const Total& total = device.total;
+  list.push_back({CheckQuantity::device_total,
+                  where,
+                  {count_of(total.bytes), count_of(total.low), count_of(total.high)}});
   // A line that says how another one comes about.
   constexpr std::string_view kDetail = "cells_of_layers";
+  // A term that a log corrects: the whole of it.
+  constexpr std::string_view kCorrected = "calibrated";
   for (const Term& term : device.terms) {
+    if (!term.lines.empty() && term.lines.back().label == kCorrected) {
+      if (term.id == TermId::activations)
+        add_line(list, {CheckQuantity::compute_buffer, where, term_of(device, term.id)});
+      continue;
+    }
     for (const ArithmeticLine& line : term.lines) {
       if (term.id == TermId::runtime || line.label == kDetail) continue;
       add_line(list, {quantity_of_line(line.label, term.id), where, with_band(line.result, term)});

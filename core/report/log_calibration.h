@@ -2,14 +2,21 @@
 #pragma once
 
 #include "plan/log_check.h"
+#include "specs/calibration.h"
 #include "units/json.h"
 
 namespace vramgauge {
 
-/// {"engine", "engine_version", "gpu", "model", "terms": [{"term", "add_bytes", "line"}], "text"}
-/// or null when there is nothing to move. A term is one of an estimate's (weights, activations,
-/// runtime); `text` is the same as one short word for a scenario or link:
-/// "activations=+0.42,runtime=-0.11", in GiB. What agrees as far as it is printed is left out.
-json::Value log_calibration(const EngineLog& log, const LogCheck& check);
+/// The correction that makes an estimate say what the log measured, with the one that was in force
+/// while it was predicted. Terms that the log states are moved by their residuals, but exact ones
+/// not at all; what agrees as far as it is printed stays. Where a log states no term but the pool,
+/// the whole difference goes to the term with the widest band; where it is all that llama.cpp's
+/// process holds, to its context (runtime).
+Calibration log_correction(const LogCheck& check, const Calibration& in_force);
+
+/// {"engine", "engine_version", "gpu", "model", "terms": [{"term", "add_bytes"}], "text",
+/// "scenario_patch"} or null when there is nothing to move. `text` is what the scenario's field
+/// calibration takes: "activations=+0.42,runtime=-0.11", in GiB.
+json::Value log_calibration(const EngineLog& log, const Calibration& correction);
 
 }  // namespace vramgauge

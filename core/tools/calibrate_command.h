@@ -17,6 +17,8 @@ struct CalibrateOptions {
   std::string observation_file;
   /// Takes what to change in estimates from now on.
   std::string calibration_file;
+  /// What an engine does not state of its own scenario.
+  ScenarioSource source;
   /// For "device".
   PrefillShape shape;
   bool as_json = false;

@@ -69,7 +69,8 @@ std::string patch_text(const json::Value& patch) {
 std::string calibration_text(const json::Value& result) {
   const json::Value* calibration = result.find("calibration");
   if (calibration == nullptr || calibration->as_object() == nullptr) return {};
-  return "Calibration (GiB): " + text_of(*calibration, "text") + "\n";
+  return "To predict with what the log measured (GiB per GPU):\n  --calibration " +
+         text_of(*calibration, "text") + "\n  " + text_of(*calibration, "link") + "\n";
 }
 
 }  // namespace

@@ -19,6 +19,10 @@ std::string flag_of(std::string_view key) {
 
 void add_scenario_options(CLI::App& command, ScenarioSource& source) {
   command.add_option("link", source.link, "a scenario link, or its part after #");
+  add_scenario_flags(command, source);
+}
+
+void add_scenario_flags(CLI::App& command, ScenarioSource& source) {
   command.add_option("--scenario", source.file,
                      "file with a scenario as JSON, or - for standard input");
   command.add_option("--config", source.config_file, "file with the model's config.json, or -");

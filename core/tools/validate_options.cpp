@@ -77,7 +77,8 @@ void add_calibrate(CLI::App& app, int& exit_code) {
   calibrate->add_option("--observation", options->observation_file,
                         "file for the figures as a row that accuracy reads, or -");
   calibrate->add_option("--calibration-file", options->calibration_file,
-                        "file for what was measured on the device, or -");
+                        "file for what to correct in estimates from now on, or -");
+  add_scenario_flags(*calibrate, options->source);
   PrefillShape& shape = options->shape;
   calibrate->add_option("--device", shape.device, "which device")->check(CLI::Range(0, 1023));
   calibrate->add_option("--tokens", shape.tokens, "tokens prefilled at once")

@@ -84,6 +84,69 @@ test("llama-server answers without its metrics too", () =>
     assert.deepEqual([row.flags.n_ctx_seq, row.flags.n_seq_max], [8192, 4]);
   }));
 
+/** What the facade says of a scenario given by flags. */
+function estimate(machine, flags, env) {
+  const { stdout, stderr } = machine.run(["estimate", "--json", ...flags], env);
+  const answer = JSON.parse(stdout);
+  assert.ok(answer.ok, stdout + stderr);
+  return answer.result;
+}
+
+// 24,188 blocks of 16 tokens are 387,008: with the calibration that many are predicted, without it others.
+test("vLLM's pool makes a calibration with which its own scenario is predicted", () =>
+  with_machine({ devices: [device(0, { others: [{ pid: 77, used_bytes: 70 * GIB }] })] }, (machine) =>
+    with_engine({ "/metrics": vllm }, async (url) => {
+      const file = machine.path("calibration.json");
+      const { status, stderr } = await calibrate([url, "--calibration-file", file, "--engine-version", "0.11.0"], machine.environment());
+      assert.equal(status, 0, stderr);
+      const { text, scenario_patch, link } = JSON.parse(readFileSync(file, "utf8"));
+      assert.equal(scenario_patch.calibration, text);
+      assert.match(text, /^activations=[+-][\d.]+$/);
+      assert.match(link, /calibration=/);
+      const flags = ["--engine", "vllm", "--engine-version", "0.11.0", "--model", "meta-llama/Llama-3.1-8B-Instruct", "--weight-format", "auto",
+        "--cache-type-k", "auto", "--memory-frac", "0.9", "--num-requests", "1", "--block-tokens", "16"];
+      const without = estimate(machine, flags).answers.max_cached_tokens;
+      const calibrated = estimate(machine, [...flags, "--calibration", text]).answers.max_cached_tokens;
+      assert.ok(Math.abs(calibrated - 387008) <= 16, `${calibrated}`);
+      assert.notEqual(without, calibrated);
+    })));
+
+test("SGLang's pool does too; what a flag says stands above what the engine does not state", () =>
+  with_engine({ "/metrics": sglang }, (url) => with_machine({ devices: [device(0)] }, async (machine) => {
+    const none = { ...process.env, VRAMGAUGE_CUDA_LIBRARY: "/nowhere" };
+    const file = machine.path("calibration.json");
+    const flags = ["--model", "google/gemma-2-9b", "--gpu", "nvidia-h100-80gb-hbm3", "--gpu-count", "2", "--context-tokens", "8192"];
+    const { status, stderr } = await calibrate([url, "--calibration-file", file, ...flags], none);
+    assert.equal(status, 0, stderr);
+    const { text } = JSON.parse(readFileSync(file, "utf8"));
+    const asked = ["--engine", "sglang", "--weight-format", "auto", "--cache-type-k", "auto",
+      "--num-requests", "1", ...flags];
+    const calibrated = estimate(machine, [...asked, "--calibration", text]).answers.max_cached_tokens;
+    assert.ok(Math.abs(calibrated - 161700) <= 161700 / 500, `${calibrated} with ${text}`);
+  })));
+
+// Its buffers follow from the model, so that what its process holds beyond them is its context.
+test("llama-server's process makes one where the driver says what it holds", () =>
+  with_machine({ devices: [device(0, { others: [{ pid: 77, used_bytes: 12 * GIB }] })] }, (machine) =>
+    with_engine({ "/props": props }, async (url) => {
+      const file = machine.path("calibration.json");
+      const { status, stderr } = await calibrate([url, "--calibration-file", file], machine.environment());
+      assert.equal(status, 0, stderr);
+      const { text } = JSON.parse(readFileSync(file, "utf8"));
+      assert.match(text, /^runtime=[+-][\d.]+$/);
+      const result = estimate(machine, ["--engine", "llama_cpp", "--engine-version", "b6975", "--model", "Qwen/Qwen3-8B", "--weight-format", "Q4_K_M",
+        "--context-tokens", "8192", "--num-requests", "4", "--calibration", text]);
+      assert.ok(Math.abs(result.devices[0].total.bytes - 12 * GIB) < GIB / 1000, `${result.devices[0].total.bytes}`);
+    })));
+
+test("an engine that states too little for a calibration is still an observation", () =>
+  with_engine({ "/props": props }, async (url) => {
+    const { status, stdout, stderr } = await calibrate([url], { ...process.env, VRAMGAUGE_CUDA_LIBRARY: "/nowhere" });
+    assert.equal(status, 0);
+    assert.equal(JSON.parse(stdout).engine, "llama_cpp");
+    assert.match(stderr, /no calibration/);
+  }));
+
 test("a saved answer is read like a live one; anything else is refused", () =>
   with_machine({ devices: [device(0)] }, async (machine) => {
     const file = machine.path("metrics.txt");

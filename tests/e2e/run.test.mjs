@@ -57,6 +57,8 @@ test("a log stands beside what is predicted for it", async () => {
     await check.getByRole("button", { name: "Fill the form" }).click();
     await page.waitForURL(/engine=vllm/);
     assert.equal(await verdict(page).getAttribute("data-state"), "does_not_fit");
+    await check.getByRole("button", { name: "Use these from now on" }).click();
+    await page.waitForURL(/calibration=activations/);
   });
 });
 

@@ -173,10 +173,57 @@ TEST(LogCheck, CalibrationMovesTerms) {
       {predicted(CheckQuantity::weights, gib(880)), predicted(CheckQuantity::activations, gib(98)),
        predicted(CheckQuantity::runtime, gib(13))},
       {});
-  const json::Value calibration = log_calibration(log, check);
+  const Calibration correction = log_correction(check, {});
+  const json::Value calibration = log_calibration(log, correction);
   ASSERT_NE(calibration.find("text"), nullptr);
   EXPECT_EQ(*calibration.find("text")->as_string(), "activations=+0.42,runtime=-0.11");
-  EXPECT_TRUE(log_calibration(log, {}).is_null());
+  const auto read = Calibration::parse(correction.text());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->text(), correction.text());
+  EXPECT_TRUE(log_calibration(log, log_correction({}, {})).is_null());
+}
+
+TEST(LogCheck, ExactTermsAreNotMoved) {
+  const EngineLog log = log_of("qwen3-8b-fp8-24g-tokens");
+  CheckPrediction weights = predicted(CheckQuantity::weights, gib(700));
+  weights.predicted.is_exact = true;
+  EXPECT_TRUE(log_correction(check_log(log, {weights}, {}), {}).is_empty());
+}
+
+// What is in force was part of the prediction: 0.42 of 1.40 GiB were, and nothing is left to add.
+TEST(LogCheck, ACalibrationInForceStays) {
+  const EngineLog log = log_of("qwen3-8b-fp8-24g-tokens");
+  const auto in_force = Calibration::parse("activations=+0.42");
+  ASSERT_TRUE(in_force);
+  const LogCheck check =
+      check_log(log, {predicted(CheckQuantity::activations, gib(140))}, LogFacts());
+  EXPECT_EQ(log_correction(check, *in_force).text(), "activations=+0.42");
+  const LogCheck more =
+      check_log(log, {predicted(CheckQuantity::activations, gib(130))}, LogFacts());
+  EXPECT_EQ(log_correction(more, *in_force).text(), "activations=+0.52");
+}
+
+// 1,000 blocks of 16 tokens where 20,000 tokens of 131,072 B were predicted: 4,000 tokens or
+// 0.4883 GiB fewer, which the term with the widest band takes.
+TEST(LogCheck, APoolAloneMovesTheLeastKnownTerm) {
+  EngineLog log;
+  log.engine = LogEngine::vllm;
+  log.figures = {{LogQuantity::gpu_blocks, "", 1000, 1, 1},
+                 {LogQuantity::block_size, "", 16, 1, 1}};
+  CheckPrediction runtime = predicted(CheckQuantity::runtime, gib(30));
+  CheckPrediction activations = predicted(CheckQuantity::activations, gib(100));
+  runtime.predicted.high += gib(5);
+  activations.predicted.high += gib(20);
+  const std::vector<CheckPrediction> predictions = {
+      runtime,
+      activations,
+      {CheckQuantity::kv_tokens, "", {20'000, 20'000, 20'000}},
+      {CheckQuantity::kv_bytes_per_token, "", {131'072, 131'072, 131'072}}};
+  LogFacts facts;
+  facts.has_plain_cache = true;
+  EXPECT_EQ(log_correction(check_log(log, predictions, facts), {}).text(), "activations=+0.4883");
+  // Blocks of a cache of several kinds are no tokens.
+  EXPECT_TRUE(log_correction(check_log(log, predictions, {}), {}).is_empty());
 }
 
 TEST(LogDocument, IsReadBackAsItWasWritten) {

@@ -113,6 +113,15 @@ export interface CheckRow {
   reasons: { name: string; text: string }[];
 }
 
+/** By how much a log moves terms; `text` is what the field calibration takes. */
+export interface LogCalibration {
+  terms: { term: string; add_bytes: number }[];
+  text: string;
+  scenario_patch: Scenario;
+  /** Fragment of a link that carries it. */
+  link?: string;
+}
+
 export interface LogCheck {
   engine: string;
   engine_version: string;
@@ -125,8 +134,8 @@ export interface LogCheck {
   not_carried: string[];
   /** A row that `accuracy` reads. */
   observation: JsonValue;
-  /** Constants to use from now on. */
-  calibration: JsonValue;
+  /** What to correct from now on; null where the log leaves nothing to. */
+  calibration: LogCalibration | null;
 }
 
 /** A GPU, model or format in the place of the scenario's own. */

@@ -82,6 +82,13 @@ export class CheckIt extends StoreElement {
       ${rows.length === 0 ? html`<p class="quiet">${t("check.nothing")}</p>` : this.#table(rows)}
       <div class="actions">
         <button class="button" @click=${() => this.store.set_all(scenario_patch)}>${t("check.fill")}</button>
+        ${
+          calibration === null
+            ? nothing
+            : html`<button class="button" title=${calibration.text} @click=${() => this.store.set_all(calibration.scenario_patch)}>
+                ${t("check.use")}
+              </button>`
+        }
         <button class="button" @click=${() => save_json("observation.json", observation)}>
           ${t("check.observation")}
         </button>
