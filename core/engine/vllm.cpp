@@ -360,7 +360,8 @@ VllmFlags vllm_default_flags(VllmFlags flags, const VllmDevice& device, const Vl
     if (profile.is_first_engine && max_model_len <= kUnchunkedTokens)
       flags.max_num_batched_tokens = std::max(flags.max_num_batched_tokens, max_model_len);
   }
-  // A step has a token of every request.
+  // A step has a token of every request: min(default, max_num_batched_tokens) in
+  // engine/arg_utils.py, _set_default_args (0.9 and later; before, config refuses the pair).
   if (!has_requests)
     flags.max_num_seqs = std::min(flags.max_num_seqs, flags.max_num_batched_tokens);
   return flags;
