@@ -158,6 +158,9 @@ test("a header of 10 MB is read in steps, and its progress is told", async () =>
 test("after a trap in the reader it says so, and the next file is read by another", async () => {
   const paths = on_disk({ "Qwen3-8B-Q4_K_M.gguf": gguf_file("qwen3-8b.Q4_K_M").file });
   await open(open_in, { prepare: make_trappable }, async (page) => {
+    // The next call is to be the reader's, not that of a part that is still being worked out.
+    await page.locator("vg-inverse li").first().waitFor();
+    await page.waitForTimeout(300);
     await page.evaluate(() => {
       const { slice } = File.prototype;
       window.trap_at_slice = true;

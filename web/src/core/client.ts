@@ -10,6 +10,7 @@ export type PageCode =
   | "page.fetch_failed"
   | "page.not_a_number"
   | "page.file_too_large"
+  | "page.not_a_probe"
   | "page.catalogue_not_json"
   | "page.catalogue_without_lists"
   | "page.catalogue_not_fetched";

@@ -127,8 +127,13 @@ export const table_styles = css`
     td {
       padding-inline: 4px;
     }
-    .range {
-      display: none;
+    /* Of no width: without their cells the columns after them would move up. */
+    :is(thead, tbody) .range {
+      width: 0;
+      padding: 0;
+      overflow: hidden;
+      font-size: 0;
+      visibility: hidden;
     }
     .narrow-range {
       display: block;
@@ -167,8 +172,12 @@ export const table_styles = css`
     opacity: 0.4;
   }
   @media (max-width: 360px) {
-    .share {
-      display: none;
+    :is(thead, tbody) .share {
+      width: 0;
+      padding: 0;
+      overflow: hidden;
+      font-size: 0;
+      visibility: hidden;
     }
   }
   @media (prefers-reduced-motion: reduce) {

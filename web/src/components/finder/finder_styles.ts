@@ -48,6 +48,10 @@ export const finder_styles = css`
   [data-present] > * {
     background: color-mix(in srgb, var(--accent) 8%, transparent);
   }
+  /* What waits for an answer is paler, and needs the plain ground to be legible. */
+  [data-stale] [data-present] > * {
+    background: none;
+  }
   .state {
     display: inline-block;
     width: 8px;

@@ -7,6 +7,7 @@ import { lone_config, readable_files } from "../../import/chosen_files";
 import { open_model_reader } from "../../import/core_reader";
 import { as_failure } from "../../import/failure";
 import { ImportTask, type HubRequest } from "../../import/task";
+import { is_probe } from "../../state/measured_gpus";
 import { base_styles, button_styles } from "../../styles/shared";
 import "../hub-form/hub_form";
 import "../import-status/import_status";
@@ -185,12 +186,20 @@ export class ImportBody extends StoreElement {
   async #take(text: string, name: string | undefined): Promise<void> {
     this.text = text;
     if (text.trim() === "") return;
+    if (is_probe(text)) return this.#pass_on(text);
     const reply = await this.store.core.ask("import", { text, ...(name && { name }) });
     // Something else has been typed or given meanwhile.
     if (this.text !== text) return;
     if (!reply.ok) return this.#refuse(reply.errors);
     this.outcome = { kind: "taken", result: reply.result };
     this.#use(reply.result.scenario_patch);
+  }
+
+  /** What is no model but a measured machine goes to those who know it. */
+  #pass_on(text: string): void {
+    this.text = "";
+    this.outcome = { kind: "idle" };
+    this.dispatchEvent(new CustomEvent("probe", { detail: text, bubbles: true, composed: true }));
   }
 
   #refuse(findings: Diag[]): void {

@@ -9,6 +9,8 @@ import "../choice-field/choice_field";
 import "../import-panel/import_panel";
 import "../model-note/model_note";
 import "../number-field/number_field";
+import type { ProbePanel } from "../probe-panel/probe_panel";
+import "../probe-panel/probe_panel";
 import "../search-field/search_field";
 
 /** Lists short enough for the browser's own select. */
@@ -75,6 +77,11 @@ export class Inputs extends StoreElement {
     ${this.#advanced()}`;
   }
 
+  /** A measured machine was given where a model was expected. */
+  #take_probe(text: string): Promise<void> | undefined {
+    return this.renderRoot.querySelector<ProbePanel>("vg-probe-panel")?.take(text);
+  }
+
   #import_panel(): ImportPanel | null {
     return this.renderRoot.querySelector<ImportPanel>("vg-import-panel");
   }
@@ -132,12 +139,16 @@ export class Inputs extends StoreElement {
         .label_override=${key === "model" ? this.#custom_name() : undefined}
         data-key=${key}
       ></vg-search-field>
-      ${key === "model" ? this.#below_model() : nothing}`;
+      ${key === "model" ? this.#below_model() : nothing}
+      ${key === "gpu" ? html`<vg-probe-panel .store=${this.store}></vg-probe-panel>` : nothing}`;
   }
 
   #below_model(): TemplateResult {
     return html`<vg-model-note .store=${this.store}></vg-model-note
-      ><vg-import-panel .store=${this.store}></vg-import-panel>`;
+      ><vg-import-panel
+        .store=${this.store}
+        @probe=${(event: CustomEvent<string>) => void this.#take_probe(event.detail)}
+      ></vg-import-panel>`;
   }
 
   #below(key: string): string | undefined {
