@@ -176,6 +176,9 @@ Result<LlamaCppQuestion> question_without_model(const Resolved& resolved) {
   machine.gpus.assign(index_of(scenario.gpu_count), without_held(resolved.hardware));
   machine.host_ram = gib(scenario.host_ram_gib).value_or(Bytes());
   LlamaCppExtras extras;
+  auto calibration = Calibration::parse(scenario.calibration);
+  if (!calibration) return fail(std::move(calibration.error()));
+  extras.calibration = *calibration;
   extras.projector = gib(scenario.projector_gib).value_or(Bytes());
   extras.lora = gib(scenario.lora_gib).value_or(Bytes());
   return LlamaCppQuestion{
@@ -191,9 +194,6 @@ struct KeptLlamaCpp final : Kept {
 
 Result<LlamaCppQuestion> llama_cpp_question(const Resolved& resolved, const std::string& path) {
   auto question = question_without_model(resolved);
-  auto calibration = Calibration::parse(scenario.calibration);
-  if (!calibration) return fail(std::move(calibration.error()));
-  extras.calibration = *calibration;
   if (!question) return fail(below(path, std::move(question.error())));
   auto model = model_of(resolved);
   if (!model) return fail(below(path, std::move(model.error())));

@@ -190,6 +190,9 @@ Result<void> set_inputs(VllmQuestion& question, const Resolved& resolved,
   inputs.cache = std::move(*cache);
   if (scenario.language_model_only != kOn) inputs.encoder = vllm_encoder_item(*model.spec);
   inputs.workload = {scenario.context_tokens, model.requests_per_replica};
+  auto calibration = Calibration::parse(scenario.calibration);
+  if (!calibration) return fail(std::move(calibration.error()));
+  inputs.calibration = *calibration;
   return {};
 }
 
@@ -204,9 +207,6 @@ struct KeptVllm : Kept {
 /// `known` = constants that need not be read again, or null.
 Result<VllmQuestion> question_of(const Resolved& resolved, const std::string& path,
                                  const VllmProfile* known) {
-  auto calibration = Calibration::parse(scenario.calibration);
-  if (!calibration) return fail(std::move(calibration.error()));
-  inputs.calibration = *calibration;
   auto model = server_model(resolved, kRules, path);
   if (!model) return fail(std::move(model.error()));
   VllmQuestion question;

@@ -279,18 +279,6 @@ tl::unexpected<Diagnostics> overflow() {
   return fail(ErrorCode::value_overflow, "", {{"what", "The memory needed"}});
 }
 
-}  // namespace
-
-Result<LlamaCppEstimate> llama_cpp_parts(const LlamaCppModel& model,
-                                         const LlamaCppOptions& options) {
-  LlamaCppEstimate parts;
-  auto context = llama_cpp_context(model, options);
-  if (!context) return fail(std::move(context.error()));
-  auto placement = llama_cpp_placement(model, options);
-  if (!placement) return fail(std::move(placement.error()));
-  const auto num_gpus = static_cast<uint32_t>(options.devices.size());
-  auto compute = llama_cpp_compute(model, *context, *placement, num_gpus);
-  if (!compute) {
 /// Moves a GPU's terms, and their sum with them.
 Result<void> calibrate_device(DeviceBreakdown& device, const Calibration& calibration) {
   for (Term& term : device.terms) {
@@ -303,6 +291,18 @@ Result<void> calibrate_device(DeviceBreakdown& device, const Calibration& calibr
   return {};
 }
 
+}  // namespace
+
+Result<LlamaCppEstimate> llama_cpp_parts(const LlamaCppModel& model,
+                                         const LlamaCppOptions& options) {
+  LlamaCppEstimate parts;
+  auto context = llama_cpp_context(model, options);
+  if (!context) return fail(std::move(context.error()));
+  auto placement = llama_cpp_placement(model, options);
+  if (!placement) return fail(std::move(placement.error()));
+  const auto num_gpus = static_cast<uint32_t>(options.devices.size());
+  auto compute = llama_cpp_compute(model, *context, *placement, num_gpus);
+  if (!compute) {
     compute = stand_in_compute(model, *context, *placement, num_gpus);
     parts.compute_basis = Basis::assumed;
     parts.notes.push_back(stand_in_note(model));
@@ -340,6 +340,10 @@ Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCpp
   auto devices = devices_of(books, machine);
   const auto cache = summary_of(model, *estimate);
   if (!devices || !cache) return overflow();
+  for (uint64_t i = 0; i < machine.gpus.size() && !extras.calibration.is_empty(); ++i) {
+    const auto moved = calibrate_device((*devices)[index_of(i)], extras.calibration);
+    if (!moved) return fail(moved.error());
+  }
   estimate->breakdown.devices = std::move(*devices);
   estimate->breakdown.cache = *cache;
   estimate->breakdown.verdict = worst_verdict(estimate->breakdown.devices);
@@ -351,10 +355,6 @@ Answers llama_cpp_answers(const LlamaCppModel& model, const LlamaCppOptions& opt
                           const LlamaCppConstants& constants) {
   const auto fits = [&](const LlamaCppOptions& asked) {
     const auto estimate = estimate_llama_cpp(model, asked, machine, extras, constants);
-  for (uint64_t i = 0; i < machine.gpus.size() && !extras.calibration.is_empty(); ++i) {
-    const auto moved = calibrate_device((*devices)[index_of(i)], extras.calibration);
-    if (!moved) return fail(moved.error());
-  }
     return estimate && estimate->breakdown.verdict.state != VerdictState::does_not_fit;
   };
   const uint64_t sequences = std::max<uint64_t>(1, options.n_seq_max);

@@ -11,8 +11,8 @@
 #include "engine/llama_cpp_placement.h"
 #include "engine/llama_cpp_profile.h"
 #include "specs/breakdown.h"
-#include "specs/hardware.h"
 #include "specs/calibration.h"
+#include "specs/hardware.h"
 
 namespace vramgauge {
 
@@ -32,12 +32,12 @@ struct LlamaCppExtras {
   /// Draft model of speculative decoding (-md) with its own settings; null = none.
   const LlamaCppModel* draft = nullptr;
   LlamaCppOptions draft_options;
+  /// What a log corrects on every GPU.
+  Calibration calibration;
 };
 
 /// An estimate with the parts it was made of.
 struct LlamaCppEstimate {
-  /// What a log corrects on every GPU.
-  Calibration calibration;
   /// One device per GPU, and host memory behind them.
   Breakdown breakdown;
   LlamaCppContext context;

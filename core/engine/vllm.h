@@ -64,15 +64,15 @@ struct VllmInputs {
   VllmKvSettings cache;
   VllmEncoderItem encoder;
   VllmWorkload workload;
-};
   /// What a log corrects on every device.
   Calibration calibration;
+};
 
 /// Shares of one stage's device.
 struct VllmStage {
   VllmActivation activation;
-  Total weights;
   Basis activation_basis = Basis::modelled;
+  Total weights;
   /// Non-torch memory and, where the version takes it off the cache, the graphs' estimate.
   Total runtime;
   /// The graphs' part of it.
