@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/llama_cpp_compute_graph.h"
+#include "units/index.h"
 
 namespace vramgauge {
 namespace {
@@ -106,12 +107,13 @@ LlamaCppGraph::Tensor LlamaCppGraph::project_heads(std::string_view name,
 
 bool LlamaCppGraph::attends_on_host() const {
   if (!has_gpus() || !context_.flash_attn) return false;
-  return std::any_of(model_.layers.begin(), model_.layers.end(),
-                     [this](const LlamaCppLayer& layer) {
-                       return layer.num_heads != 0 &&
-                              !cuda_attends(layer.head_dim_k, layer.head_dim_v, layer.num_heads,
-                                            layer.num_kv_heads, context_.type_k, context_.type_v);
-                     });
+  const auto& kinds = model_.groups.kinds;
+  return std::any_of(kinds.begin(), kinds.end(), [this](const LlamaCppLayerKind& kind) {
+    const LlamaCppLayer& layer = model_.layers[index_of(kind.first)];
+    return layer.num_heads != 0 &&
+           !cuda_attends(layer.head_dim_k, layer.head_dim_v, layer.num_heads, layer.num_kv_heads,
+                         context_.type_k, context_.type_v);
+  });
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::attend_fused(const LlamaCppLayer& shape, const Attended& in) {

@@ -16,7 +16,7 @@ constexpr uint32_t kSparseLayers = 10;
 
 /// Looks up a second embedding of every token, a slice for each layer.
 void LlamaCppGraph::embed_per_layer(Tensor x) {
-  const uint64_t width = file_size("per_layer_token_embd.weight", 0);
+  const uint64_t width = lone_size("per_layer_token_embd.weight", 0);
   if (width == 0) return;
   per_layer_width_ = width / std::max<uint64_t>(model_.num_layers, 1);
   const uint64_t elements = product(width, tokens_);
@@ -64,7 +64,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::gemma4_ffn(const Ffn& ffn, Tensor x) {
   const Tensor weights = route(*moe, router, chosen);
   const Tensor routed =
       mix_experts(*moe, norm("pre_ffw_norm_2", x, hidden_, rows_), weights, chosen);
-  const uint64_t width = file_size(layer_tensor("ffn_gate"), 1);
+  const uint64_t width = layer_size("ffn_gate", 1);
   const Tensor plain = dense("", norm("ffn_norm", x, hidden_, rows_), width, true, false);
   const Tensor plain_normed = norm("post_ffw_norm_1", plain, hidden_, rows_);
   const Tensor routed_normed = norm("post_ffw_norm_2", routed, hidden_, rows_);
@@ -89,7 +89,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::match_magnitude(Tensor made, Tensor like, u
 
 /// The embedding and its projections as parallel streams.
 LlamaCppGraph::Tensor LlamaCppGraph::split_streams(Tensor x) {
-  const uint64_t others = file_size("altup_proj.weight", 2);
+  const uint64_t others = lone_size("altup_proj.weight", 2);
   streams_ = others + 1;
   const uint64_t elements = product(product(others, hidden_), tokens_);
   // The embedding is scaled here, when it is first read.
@@ -143,7 +143,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::modalities(Tensor x) {
 LlamaCppGraph::Tensor LlamaCppGraph::gemma3n_layer(const Layer& spec, Tensor x) {
   const uint64_t one = product(hidden_, tokens_);
   const uint64_t all = product(streams_, one);
-  const uint64_t rank = file_size(layer_tensor("laurel_l"), 1);
+  const uint64_t rank = layer_size("laurel_l", 1);
   const Tensor permuted = add(all, 0, {view(x)});
   const Tensor coefficients =
       multiply("altup_predict_coef", modalities(view(x)), streams_ * streams_, tokens_);

@@ -1,7 +1,6 @@
 #include "engine/llama_cpp_compute_graph.h"
 
 #include <algorithm>
-#include <string>
 #include <variant>
 
 #include "units/checked.h"
@@ -26,23 +25,24 @@ LlamaCppGraph::LlamaCppGraph(const LlamaCppModel& model, const LlamaCppContext& 
   rows_ = tokens_;
   nodes_.reserve(256);
   if (num_gpus == 0) return;
-  const auto on_host = [](uint64_t device) { return device == LlamaCppPlacement::kHost; };
-  for (size_t i = 0; i < model.weights.size(); ++i) {
+  has_host_weights_ = placement.has_host_weights(model);
+  for (const uint32_t i : model.groups.outside) {
     const LlamaCppWeight& weight = model.weights[i];
     if (weight.place == LlamaCppPlace::every_layer ||
         weight.place == LlamaCppPlace::every_full_layer) {
       rope_factor_bytes_ = weight.gpu_bytes;
       has_factors_in_windows_ = weight.place == LlamaCppPlace::every_layer;
     }
-    has_host_weights_ |= weight.place != LlamaCppPlace::host && on_host(placement.weight_device[i]);
   }
 }
 
 LlamaCppGraph::Tensor LlamaCppGraph::add(uint64_t elements, uint16_t flags,
                                          std::initializer_list<Tensor> sources, Weight weight,
                                          uint64_t rows) {
-  GraphNode node;
-  node.bytes = product(elements, 4);
+  const uint64_t bytes = product(elements, 4);
+  // Written where it stays: reading a node back as a whole just after writing its members stalls.
+  GraphNode& node = nodes_.emplace_back();
+  node.bytes = bytes;
   node.flags = flags;
   node.home = weight.home;
   node.weight_bytes = weight.bytes;
@@ -50,7 +50,6 @@ LlamaCppGraph::Tensor LlamaCppGraph::add(uint64_t elements, uint16_t flags,
   for (const Tensor source : sources) {
     if (source != kNone) node.sources[node.num_sources++] = source;
   }
-  nodes_.push_back(node);
   return static_cast<Tensor>(nodes_.size() - 1) * 2;
 }
 
@@ -90,26 +89,27 @@ uint8_t LlamaCppGraph::cache_home() const {
   return static_cast<uint8_t>(std::min<uint64_t>(device, num_gpus_));
 }
 
-void LlamaCppGraph::find_weights(uint32_t layer) {
-  layer_weights_.clear();
-  for (uint32_t i = 0; i < model_.weights.size(); ++i) {
-    const LlamaCppWeight& weight = model_.weights[i];
-    if (weight.place == LlamaCppPlace::layer && weight.layer == layer) layer_weights_.push_back(i);
-  }
+const LlamaCppLayerWeight* LlamaCppGraph::find_weight(std::string_view name,
+                                                      std::string_view end) const {
+  const auto& weights = model_.groups.layers[layer_index_].list;
+  const auto found = std::find_if(weights.begin(), weights.end(), [&](const auto& weight) {
+    const std::string_view full = weight.name;
+    return full.size() == name.size() + end.size() && full.substr(0, name.size()) == name &&
+           full.substr(name.size()) == end;
+  });
+  return found == weights.end() ? nullptr : &*found;
 }
 
 LlamaCppGraph::Weight LlamaCppGraph::weight(std::string_view name, std::string_view end) {
   if (!has_gpus()) return {0, 0};
   const uint64_t device = std::min<uint64_t>(placement_.layer_device[layer_index_], num_gpus_);
   Weight found{static_cast<uint8_t>(device), 0};
-  for (const uint32_t index : layer_weights_) {
-    const std::string_view full = model_.tensors[model_.weights[index].tensor].name;
-    const std::string_view rest = full.substr(full.find('.', 4) + 1);
-    if (rest.substr(0, name.size()) != name || rest.substr(name.size()) != end) continue;
-    found.home =
-        static_cast<uint8_t>(std::min<uint64_t>(placement_.weight_device[index], num_gpus_));
-    found.bytes = model_.weights[index].gpu_bytes;
-    break;
+  // Where nothing lies elsewhere, nothing is copied.
+  if (!has_host_weights_) return found;
+  if (const LlamaCppLayerWeight* listed = find_weight(name, end)) {
+    const uint64_t home = placement_.device_of(model_, listed->weight);
+    found.home = static_cast<uint8_t>(std::min<uint64_t>(home, num_gpus_));
+    found.bytes = model_.weights[listed->weight].gpu_bytes;
   }
   return found;
 }
@@ -189,7 +189,6 @@ LlamaCppGraph::Tensor LlamaCppGraph::embed() {
 }
 
 void LlamaCppGraph::head(Tensor x) {
-  layer_weights_.clear();
   layer_index_ = static_cast<uint32_t>(placement_.layer_device.size());
   const auto keep_and_select = [&] {
     nodes_[x / 2].flags |= GraphNode::kKept;
@@ -202,8 +201,8 @@ void LlamaCppGraph::head(Tensor x) {
   Weight norm_place = place;
   norm_place.bytes = hidden_ * 4;
   Weight head_place = place;
-  for (size_t i = 0; has_host_weights_ && i < model_.weights.size(); ++i) {
-    if (model_.weights[i].place != LlamaCppPlace::output) continue;
+  for (const uint32_t i : model_.groups.outside) {
+    if (!has_host_weights_ || model_.weights[i].place != LlamaCppPlace::output) continue;
     head_place.bytes = std::max(head_place.bytes, model_.weights[i].gpu_bytes);
   }
   const uint64_t elements = product(rows_, hidden_);
@@ -220,7 +219,6 @@ void LlamaCppGraph::build(const std::vector<uint32_t>& layers) {
   if (is(LlamaCppGraphRules::kGemma3n)) x = split_streams(x);
   for (position_ = 0; position_ < layers.size(); ++position_) {
     layer_index_ = layers[position_];
-    if (has_host_weights_) find_weights(layer_index_);
     x = layer(position_ + 1 == layers.size(), x);
   }
   if (is(LlamaCppGraphRules::kGemma3n)) x = join_streams(x);
@@ -352,26 +350,30 @@ LlamaCppGraph::Tensor LlamaCppGraph::finish_mixer(const Mixer& mixer) {
   return attended_;
 }
 
-uint64_t LlamaCppGraph::file_size(std::string_view name, size_t dimension) const {
-  for (const LlamaCppTensor& tensor : model_.tensors) {
-    if (tensor.name == name) return tensor.dims[dimension];
-  }
-  return 0;
+uint64_t LlamaCppGraph::layer_size(std::string_view name, size_t dimension) const {
+  const LlamaCppLayerWeight* found = find_weight(name, ".weight");
+  if (found == nullptr) return 0;
+  return model_.tensors[model_.weights[found->weight].tensor].dims[dimension];
 }
 
-std::string LlamaCppGraph::layer_tensor(std::string_view name) const {
-  return "blk." + std::to_string(layer_index_) + "." + std::string(name) + ".weight";
+std::optional<uint32_t> LlamaCppGraph::find_lone_weight(std::string_view name) const {
+  for (const uint32_t i : model_.groups.outside) {
+    if (model_.tensors[model_.weights[i].tensor].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+uint64_t LlamaCppGraph::lone_size(std::string_view name, size_t dimension) const {
+  const std::optional<uint32_t> found = find_lone_weight(name);
+  return found ? model_.tensors[model_.weights[*found].tensor].dims[dimension] : 0;
 }
 
 LlamaCppGraph::Weight LlamaCppGraph::lone_weight(std::string_view name) const {
   if (!has_gpus()) return {0, 0};
-  for (size_t i = 0; i < model_.weights.size(); ++i) {
-    const LlamaCppWeight& weight = model_.weights[i];
-    if (model_.tensors[weight.tensor].name != name) continue;
-    const uint64_t device = std::min<uint64_t>(placement_.weight_device[i], num_gpus_);
-    return {static_cast<uint8_t>(device), weight.gpu_bytes};
-  }
-  return {};
+  const std::optional<uint32_t> found = find_lone_weight(name);
+  if (!found) return {};
+  const uint64_t device = std::min<uint64_t>(placement_.device_of(model_, *found), num_gpus_);
+  return {static_cast<uint8_t>(device), model_.weights[*found].gpu_bytes};
 }
 
 }  // namespace vramgauge

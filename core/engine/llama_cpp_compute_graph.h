@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <string>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -139,7 +139,8 @@ class LlamaCppGraph {
 
   Weight weight(std::string_view name, std::string_view end = ".weight");
   uint8_t cache_home() const;
-  void find_weights(uint32_t layer);
+  /// The weight of this layer whose name is `name` and `end` together; null = none.
+  const LlamaCppLayerWeight* find_weight(std::string_view name, std::string_view end) const;
 
   /// Adds a bias in place; its only trace is the copy of a bias that lies in host memory.
   Tensor add_bias(std::string_view name, Tensor x, uint64_t elements, uint64_t rows,
@@ -201,10 +202,11 @@ class LlamaCppGraph {
   void store_index_keys(const Indexer& indexer, uint64_t rope_dim, Tensor x);
   Tensor pick_tokens(const Indexer& indexer, uint64_t rope_dim, Tensor x, Tensor compressed);
   Tensor mask_chosen(const LatentAttention& mixer, Tensor x, Tensor compressed);
-  /// A dimension of a tensor of the file; 0 when there is none of that name.
-  uint64_t file_size(std::string_view name, size_t dimension) const;
-  /// Name of a weight of this layer in the file.
-  std::string layer_tensor(std::string_view name) const;
+  /// A dimension of a weight of this layer; 0 when there is none of that name.
+  uint64_t layer_size(std::string_view name, size_t dimension) const;
+  /// The same of a weight that belongs to no layer, by its full name.
+  uint64_t lone_size(std::string_view name, size_t dimension) const;
+  std::optional<uint32_t> find_lone_weight(std::string_view name) const;
   /// A weight that belongs to no layer, by its full name.
   Weight lone_weight(std::string_view name) const;
 
@@ -284,8 +286,6 @@ class LlamaCppGraph {
 
   std::vector<GraphNode> nodes_;
   uint32_t layer_index_ = 0;
-  /// Indices of the current layer's weights, when they have to be looked up.
-  std::vector<uint32_t> layer_weights_;
   Tensor positions_ = kNone;
   Tensor output_rows_ = kNone;
   Tensor attention_scale_ = kNone;

@@ -121,9 +121,9 @@ LlamaCppGraph::Tensor LlamaCppGraph::latent_attention(const LatentAttention& mix
 /// Files from before latents were cached: keys and values of every head.
 LlamaCppGraph::Tensor LlamaCppGraph::expanded_attention(const Attention& mixer, Tensor x) {
   const LlamaCppLayer& shape = model_.layers[layer_index_];
-  const uint64_t both_features = file_size(layer_tensor("attn_kv_a_mqa"), 1);
-  const uint64_t latent = file_size(layer_tensor("attn_kv_b"), 0);
-  const uint64_t q_latent = file_size(layer_tensor("attn_q_a"), 1);
+  const uint64_t both_features = layer_size("attn_kv_a_mqa", 1);
+  const uint64_t latent = layer_size("attn_kv_b", 0);
+  const uint64_t q_latent = layer_size("attn_q_a", 1);
   const uint64_t rope = both_features > latent ? both_features - latent : 0;
   const uint64_t heads = mixer.num_heads;
   const uint64_t nope = mixer.head_dim > rope ? mixer.head_dim - rope : 0;

@@ -1,8 +1,5 @@
 #include "engine/llama_cpp_compute_layers.h"
 
-#include <algorithm>
-#include <variant>
-
 #include "units/index.h"
 
 namespace vramgauge {
@@ -16,49 +13,26 @@ constexpr size_t kKeptBehind = 2;
 /// whole multiples of six periods change nothing.
 constexpr size_t kPositions = 6;
 
-/// Mixes a number into a fingerprint.
-constexpr uint64_t mix(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
-  return hash ^ (hash >> 29);
-}
-
-uint64_t ffn_fingerprint(const Ffn& ffn) {
-  if (const auto* plain = std::get_if<DenseFfn>(&ffn)) return plain->intermediate_size;
-  if (const auto* moe = std::get_if<MoeFfn>(&ffn))
-    return mix(moe->num_experts, moe->moe_intermediate_size);
-  return 0;
-}
-
-/// What makes two layers compute the same tensors on the same devices.
-std::vector<uint64_t> layer_fingerprints(const LlamaCppModel& model,
-                                         const LlamaCppPlacement& placement, uint32_t num_gpus) {
-  std::vector<uint64_t> prints(index_of(model.num_layers));
+/// Equal for two layers that compute the same tensors on the same devices.
+std::vector<uint64_t> layer_prints(const LlamaCppModel& model, const LlamaCppPlacement& placement,
+                                   uint32_t num_gpus, bool has_host_weights) {
+  std::vector<uint64_t> prints = model.groups.graph_prints;
   for (size_t i = 0; i < prints.size(); ++i) {
-    const LlamaCppLayer& layer = model.layers[i];
-    const Layer& spec = model.spec.layers[i];
-    uint64_t print = mix(layer.k_elements, layer.v_elements);
-    print = mix(print, layer.num_heads * 8 + static_cast<uint64_t>(layer.cache) * 2 +
-                           (layer.is_windowed ? 1 : 0));
-    print = mix(print, layer.state_elements + layer.conv_elements);
-    print =
-        mix(print, spec.mixers.size() * 16 + (spec.mixers.empty() ? 0 : spec.mixers[0].index()));
-    print = mix(print, ffn_fingerprint(spec.ffn));
-    // No rotary embedding in every fourth layer.
-    if (model.architecture == "smollm3") print = mix(print, i % 4 == 3 ? 1 : 0);
-    if (num_gpus > 0) print = mix(print, placement.layer_device[i]);
-    prints[i] = print;
+    if (num_gpus > 0) prints[i] = mix_print(prints[i], placement.layer_device[i]);
+    // Weights that other devices copy differ by their quantisation.
+    if (has_host_weights) prints[i] = mix_print(prints[i], model.groups.weight_prints[i]);
   }
   return prints;
 }
 
-/// Weights that other devices copy differ by their quantisation and place.
-void add_weights(std::vector<uint64_t>& prints, const LlamaCppModel& model,
-                 const LlamaCppPlacement& placement) {
-  for (size_t i = 0; i < model.weights.size(); ++i) {
+/// Weights that patterns send elsewhere.
+void add_moved(std::vector<uint64_t>& prints, const LlamaCppModel& model,
+               const LlamaCppPlacement& placement) {
+  for (size_t i = 0; i < placement.weight_device.size(); ++i) {
     const LlamaCppWeight& weight = model.weights[i];
-    if (weight.place != LlamaCppPlace::layer || weight.layer >= prints.size()) continue;
+    if (weight.place != LlamaCppPlace::layer) continue;
     uint64_t& print = prints[index_of(weight.layer)];
-    print = mix(mix(print, weight.gpu_bytes), placement.weight_device[i]);
+    print = mix_print(print, placement.weight_device[i]);
   }
 }
 
@@ -103,8 +77,8 @@ std::vector<uint32_t> llama_cpp_compute_layers(const LlamaCppModel& model,
       layers.push_back(i);
     return layers;
   }
-  std::vector<uint64_t> prints = layer_fingerprints(model, placement, num_gpus);
-  if (has_host_weights) add_weights(prints, model, placement);
+  std::vector<uint64_t> prints = layer_prints(model, placement, num_gpus, has_host_weights);
+  if (has_host_weights) add_moved(prints, model, placement);
   for (size_t i = 0; i < prints.size();) {
     const Stretch stretch = longest_stretch(prints, i);
     const size_t kept = stretch.period * (kKeptInFront + kKeptBehind);

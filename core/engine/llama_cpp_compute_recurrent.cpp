@@ -158,7 +158,7 @@ void LlamaCppGraph::begin(const GatedDelta& mixer, Tensor x) {
   const Tensor tail = recall(product(mixer.d_conv - 1, channels));
   Tensor gate = kNone;
   Tensor mixed = kNone;
-  const bool is_fused = file_size(layer_tensor("ssm_in"), 0) != 0;
+  const bool is_fused = layer_size("ssm_in", 0) != 0;
   if (is_fused) {
     gate = multiply("ssm_in", x, channels + values, tokens_);
     const Tensor q = add(product(keys, tokens_), 0, {view(gate)});
@@ -185,7 +185,7 @@ void LlamaCppGraph::begin(const GatedDelta& mixer, Tensor x) {
   const Tensor k = normalise();
   Tensor decay = kNone;
   Tensor beta = kNone;
-  if (file_size(layer_tensor("ssm_ba"), 0) != 0) {
+  if (layer_size("ssm_ba", 0) != 0) {
     const Tensor both = multiply("ssm_ba", x, 2 * mixer.num_v_heads, tokens_);
     decay = view(add(heads, 0, {view(both)}));
     beta = view(add(heads, 0, {view(both)}));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "units/checked.h"
+#include "units/index.h"
 
 namespace vramgauge {
 namespace {
@@ -62,7 +63,8 @@ uint64_t cell_step(const LlamaCppRules& rules, bool flash_attn) {
 /// With flash attention, heads are read block by block.
 std::string block_refusal(const LlamaCppModel& model, GgmlType type, bool is_key) {
   const uint64_t block = ggml_type_info(type).block_elements;
-  for (const LlamaCppLayer& layer : model.layers) {
+  for (const LlamaCppLayerKind& kind : model.groups.kinds) {
+    const LlamaCppLayer& layer = model.layers[index_of(kind.first)];
     const uint64_t head = is_key ? layer.head_dim_k : layer.head_dim_v;
     if (head % block == 0) continue;
     return std::string(is_key ? "K" : "V") + " cache type " + type_name(type) +
@@ -91,7 +93,10 @@ std::string cache_type_refusal(const LlamaCppModel& model, const LlamaCppOptions
 
 LlamaCppMemoryClass memory_class_of(const LlamaCppModel& model, const LlamaCppRules& rules) {
   const auto any = [&model](auto predicate) {
-    return std::any_of(model.layers.begin(), model.layers.end(), predicate);
+    return std::any_of(model.groups.kinds.begin(), model.groups.kinds.end(),
+                       [&](const LlamaCppLayerKind& kind) {
+                         return predicate(model.layers[index_of(kind.first)]);
+                       });
   };
   if (model.is_sparse && rules.sparse_caches) return LlamaCppMemoryClass::dsa;
   const bool has_state = any([](const auto& layer) { return layer.is_recurrent; });
@@ -132,7 +137,9 @@ bool uses_flash_attention(const LlamaCppModel& model, const LlamaCppOptions& opt
   if (options.flash_attn == LlamaCppFlashAttention::off || lacks_flash_attention(model))
     return false;
   if (!is_automatic(options) || options.devices.empty() || options.n_gpu_layers == 0) return true;
-  return std::all_of(model.layers.begin(), model.layers.end(), [&](const LlamaCppLayer& layer) {
+  const auto& kinds = model.groups.kinds;
+  return std::all_of(kinds.begin(), kinds.end(), [&](const LlamaCppLayerKind& kind) {
+    const LlamaCppLayer& layer = model.layers[index_of(kind.first)];
     return layer.num_heads == 0 || cuda_runs_flash_attention(layer, options.type_k, options.type_v);
   });
 }

@@ -137,6 +137,7 @@ Result<LlamaCppModel> llama_cpp_model(std::string architecture, ModelSpec spec,
   Diagnostics errors = LayerBuilder(model).build();
   if (!errors.empty()) return fail(std::move(errors));
   model.weights = llama_cpp_weights(model.architecture, model.num_layers, model.tensors);
+  model.groups = llama_cpp_groups(model);
   return model;
 }
 

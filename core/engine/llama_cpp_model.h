@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/llama_cpp_groups.h"
 #include "import/gguf_header.h"
 #include "model/llama_cpp_weights.h"
 #include "specs/model_spec.h"
@@ -42,6 +43,8 @@ struct LlamaCppLayer {
   /// n_embd_s: the state proper), always F32.
   uint64_t conv_elements = 0;
   uint64_t state_elements = 0;
+
+  friend bool operator==(const LlamaCppLayer&, const LlamaCppLayer&) = default;
 };
 
 /// A model file as llama.cpp sees it.
@@ -65,6 +68,8 @@ struct LlamaCppModel {
   bool is_latent = false;
   /// Has an indexer with a cache of its own (DeepSeek sparse attention).
   bool is_sparse = false;
+  /// What of the above is alike.
+  LlamaCppGroups groups;
 };
 
 /// Reads the model of a header. Errors: those of import_gguf, and as below.

@@ -123,6 +123,7 @@ bool is_copied(const LlamaCppWeight& weight) {
          weight.place == LlamaCppPlace::every_full_layer;
 }
 
+/// Where a weight lies that no pattern names.
 uint64_t natural_device(const LlamaCppWeight& weight, const LlamaCppPlacement& placement) {
   if (weight.place == LlamaCppPlace::host) return kHost;
   if (weight.place == LlamaCppPlace::output) return placement.output_device;
@@ -135,12 +136,19 @@ class Sums {
   explicit Sums(uint64_t num_devices) { bytes_.gpus.resize(index_of(num_devices)); }
 
   void add_weight(const LlamaCppWeight& weight, uint64_t device) {
+    LlamaCppWeightBytes bytes;
+    bytes.add(weight);
+    add_weights(bytes, device);
+  }
+
+  void add_weights(const LlamaCppWeightBytes& weights, uint64_t device) {
     if (device != kHost) {
-      bytes_.gpus[index_of(device)] += weight.gpu_bytes;
+      bytes_.gpus[index_of(device)] += weights.gpu;
     } else if (!bytes_.gpus.empty()) {
-      bytes_.pinned += weight.pinned_bytes;
+      bytes_.pinned += weights.pinned;
     } else {
-      (weight.is_repacked ? bytes_.cpu_repack : bytes_.cpu) += weight.cpu_bytes;
+      bytes_.cpu += weights.cpu;
+      bytes_.cpu_repack += weights.cpu_repack;
     }
   }
 
@@ -171,25 +179,84 @@ std::vector<uint64_t> devices_of_copies(const LlamaCppWeight& weight, const Llam
   return devices;
 }
 
+void add_one_by_one(Sums& sums, const LlamaCppModel& model, const LlamaCppPlacement& placement) {
+  for (size_t i = 0; i < model.weights.size(); ++i) {
+    const LlamaCppWeight& weight = model.weights[i];
+    if (!is_copied(weight)) sums.add_weight(weight, placement.weight_device[i]);
+  }
+}
+
+void add_by_layer(Sums& sums, const LlamaCppModel& model, const LlamaCppPlacement& placement) {
+  const LlamaCppGroups& groups = model.groups;
+  for (size_t layer = 0; layer < groups.layers.size(); ++layer)
+    sums.add_weights(groups.layers[layer].bytes, placement.layer_device[layer]);
+  sums.add_weights(groups.host, kHost);
+  sums.add_weights(groups.output, placement.output_device);
+}
+
 LlamaCppBufferBytes weight_sums(const LlamaCppModel& model, const LlamaCppPlacement& placement,
                                 uint64_t num_devices) {
   Sums sums(num_devices);
-  for (size_t i = 0; i < model.weights.size(); ++i) {
+  if (placement.weight_device.empty())
+    add_by_layer(sums, model, placement);
+  else
+    add_one_by_one(sums, model, placement);
+  for (const uint32_t i : model.groups.outside) {
     const LlamaCppWeight& weight = model.weights[i];
-    if (!is_copied(weight)) {
-      sums.add_weight(weight, placement.weight_device[i]);
-      continue;
-    }
+    if (!is_copied(weight)) continue;
     for (const uint64_t device : devices_of_copies(weight, model, placement))
       sums.add_weight(weight, device);
   }
   return sums.take();
 }
 
+/// Layers of each kind on each device, the host's last.
+class LayerCounts {
+ public:
+  LayerCounts(const LlamaCppModel& model, const LlamaCppPlacement& placement, uint64_t num_devices)
+      : num_columns_(index_of(num_devices + 1)), counts_(model.groups.kinds.size() * num_columns_) {
+    for (size_t layer = 0; layer < model.layers.size(); ++layer)
+      ++counts_[cell(model.groups.kind_of_layer[layer], placement.cache_device(layer))];
+  }
+
+  uint64_t of(size_t kind, uint64_t device) const { return counts_[cell(kind, device)]; }
+
+ private:
+  size_t cell(size_t kind, uint64_t device) const {
+    return kind * num_columns_ + (device == kHost ? num_columns_ - 1 : index_of(device));
+  }
+
+  size_t num_columns_;
+  std::vector<uint64_t> counts_;
+};
+
 }  // namespace
 
 uint64_t LlamaCppPlacement::cache_device(uint64_t layer) const {
   return offloads_cache ? layer_device[index_of(layer)] : kHost;
+}
+
+uint64_t LlamaCppPlacement::device_of(const LlamaCppModel& model, size_t weight) const {
+  return weight_device.empty() ? natural_device(model.weights[weight], *this)
+                               : weight_device[weight];
+}
+
+bool LlamaCppPlacement::has_host_weights(const LlamaCppModel& model) const {
+  const LlamaCppGroups& groups = model.groups;
+  const auto is_moved = [&](size_t i) {
+    return model.weights[i].place != LlamaCppPlace::host && device_of(model, i) == kHost;
+  };
+  if (std::any_of(groups.outside.begin(), groups.outside.end(), is_moved)) return true;
+  for (size_t layer = 0; layer < groups.layers.size(); ++layer) {
+    const auto& weights = groups.layers[layer].list;
+    const bool is_any_moved =
+        weight_device.empty()
+            ? !weights.empty() && layer_device[layer] == kHost
+            : std::any_of(weights.begin(), weights.end(),
+                          [&](const LlamaCppLayerWeight& one) { return is_moved(one.weight); });
+    if (is_any_moved) return true;
+  }
+  return false;
 }
 
 CheckedU64 LlamaCppBufferBytes::sum() const {
@@ -212,17 +279,18 @@ Result<LlamaCppPlacement> llama_cpp_placement(const LlamaCppModel& model,
   if (!overrides) return fail(std::move(overrides.error()));
   const LayerSplit split(options, model.layers.size());
   LlamaCppPlacement placement;
+  placement.layer_device.reserve(model.layers.size());
   for (uint64_t layer = 0; layer < model.layers.size(); ++layer)
     placement.layer_device.push_back(split.device_of(layer));
   placement.output_device = split.device_of(model.layers.size());
   placement.offloads_cache = options.offload_kv;
   placement.is_pipelined = options.devices.size() > 1 && split.offloads_everything() &&
                            options.offload_kv && overrides->empty();
+  if (overrides->empty()) return placement;
+  placement.weight_device.reserve(model.weights.size());
   for (const LlamaCppWeight& weight : model.weights) {
-    const uint64_t device = natural_device(weight, placement);
     placement.weight_device.push_back(
-        overrides->empty() ? device
-                           : overrides->device_of(model.tensors[weight.tensor].name, device));
+        overrides->device_of(model.tensors[weight.tensor].name, natural_device(weight, placement)));
   }
   return placement;
 }
@@ -234,13 +302,21 @@ LlamaCppStored llama_cpp_stored(const LlamaCppModel& model, const LlamaCppContex
   Sums indexer(num_devices);
   Sums state(num_devices);
   Sums output(num_devices);
-  for (uint64_t layer = 0; layer < model.layers.size(); ++layer) {
-    const uint64_t device = placement.cache_device(layer);
-    const LlamaCppLayerBytes bytes = llama_cpp_layer_bytes(model, context, layer, device != kHost);
-    full.add_cache(bytes.full, device);
-    windowed.add_cache(bytes.windowed, device);
-    indexer.add_cache(bytes.indexer, device);
-    state.add_cache(bytes.state, device);
+  const LayerCounts counts(model, placement, num_devices);
+  const auto add_caches = [&](size_t kind, uint64_t device) {
+    const CheckedU64 count = counts.of(kind, device);
+    if (count == CheckedU64(uint64_t{0})) return;
+    const LlamaCppLayerBytes bytes =
+        llama_cpp_layer_bytes(model, context, model.groups.kinds[kind].first, device != kHost);
+    full.add_cache(bytes.full * count, device);
+    windowed.add_cache(bytes.windowed * count, device);
+    indexer.add_cache(bytes.indexer * count, device);
+    state.add_cache(bytes.state * count, device);
+  };
+  for (size_t kind = 0; kind < model.groups.kinds.size(); ++kind) {
+    for (uint64_t device = 0; device < num_devices; ++device)
+      add_caches(kind, device);
+    add_caches(kind, kHost);
   }
   // The rows of logits are read by the CPU, wherever they are computed.
   const CheckedU64 rows = llama_cpp_output_bytes(model, context);

@@ -17,8 +17,9 @@ struct LlamaCppPlacement {
   /// Per layer of the file, and of the output layer.
   std::vector<uint64_t> layer_device;
   uint64_t output_device = kHost;
-  /// Per weight. A weight that every layer needs has a copy on each device that holds a layer; for
-  /// it this is the device of the first layer.
+  /// Per weight, where patterns send some elsewhere; empty = every weight lies beside its layer. A
+  /// weight that every layer needs has a copy on each device that holds a layer; for it this is the
+  /// device of the first layer.
   std::vector<uint64_t> weight_device;
   /// Caches follow their layers; otherwise they lie in host memory.
   bool offloads_cache = true;
@@ -26,6 +27,10 @@ struct LlamaCppPlacement {
   bool is_pipelined = false;
 
   uint64_t cache_device(uint64_t layer) const;
+  /// The device of model.weights[weight].
+  uint64_t device_of(const LlamaCppModel& model, size_t weight) const;
+  /// Some weights besides the embeddings lie in host memory.
+  bool has_host_weights(const LlamaCppModel& model) const;
 };
 
 /// Bytes by buffer. Pinned memory is host memory that a GPU reads directly; repacked matrices are
