@@ -70,7 +70,8 @@ class Arguments {
     }
   }
 
-  /// The flag's name without what is behind a point: --compilation-config.mode.
+  /// The flag's name without what is behind a point: --compilation-config.mode. Of the objects that
+  /// are given in parts only that of speculation has fields.
   FlagMatch find(std::string_view name) const {
     const FlagMatch match = find_flag(flags_, name);
     const auto point = name.find('.');
@@ -81,8 +82,24 @@ class Arguments {
       return match;
     }
     FlagMatch whole = find_flag(flags_, name.substr(0, point));
-    if (whole.kind == FlagMatch::Kind::row) whole.kind = FlagMatch::Kind::not_modelled;
+    if (whole.kind == FlagMatch::Kind::row && whole.row->form != FlagForm::speculative)
+      whole.kind = FlagMatch::Kind::not_modelled;
     return whole;
+  }
+
+  /// Adds a part of an object to those before it: --speculative-config.method mtp.
+  void add_part(const EngineFlag& row, const std::string& name, const std::string& value) {
+    const auto point = name.find('.');
+    const std::string flag = name.substr(0, point);
+    auto known = std::find_if(
+        settings_.begin(), settings_.end(),
+        [&](const CommandSetting& setting) { return setting.row == &row && setting.flag == flag; });
+    if (known == settings_.end()) known = settings_.insert(known, {&row, flag, "{}", false});
+    json::Value parts = json::parse(known->value).value_or(json::Value::object());
+    const auto number = parse_count(value);
+    parts.set(name.substr(point + 1),
+              number ? json::Value::integer(*number) : json::Value::string(value));
+    known->value = json::write(parts);
   }
 
   void read_flag(const std::string& word) {
@@ -100,6 +117,8 @@ class Arguments {
     }
     switch (match.kind) {
       case FlagMatch::Kind::row:
+        if (match.row->form == FlagForm::speculative && name.find('.') != kNone)
+          return add_part(*match.row, name, value);
         settings_.push_back({match.row, name, std::move(value), match.is_negated});
         return;
       case FlagMatch::Kind::ignored: return list(command_.ignored, name, "");

@@ -88,8 +88,8 @@ vllm serve lukealonso/MiniMax-M2.7-NVFP4 \
      "/models/Qwen2___5-VL-32B-Instruct-AWQ",
      R"({"engine":"vllm","weight_format":"fp16","gpu_count":2,"context_tokens":18000,
         "max_model_len":18000,"tensor_ranks":2,"memory_frac":0.99,"max_num_seqs":10,
-        "enforce_eager":"on"})",
-     "", "--limit-mm-per-prompt --mm-processor-kwargs"},
+        "enforce_eager":"on","images_per_request":5})",
+     "", "--mm-processor-kwargs"},
     {"vllm_lines_without_continuation", "vllm issue 17250: pasted with its continuations lost",
      R"(python -m vllm.entrypoints.openai.api_server
 --model /models/Qwen2___5-VL-32B-Instruct-AWQ
@@ -157,17 +157,38 @@ ENTRYPOINT [ "python3", "-m", "vllm.entrypoints.openai.api_server", "--tensor-pa
      R"({"engine":"vllm","weight_format":"auto","tensor_ranks":1,"block_tokens":128,
         "max_num_seqs":256})",
      "", "--max-seq_len-to-capture"},
-    {"vllm_kubernetes", "docs.vllm.ai, deployment/k8s of 0.8: a shell in a container",
+    {"vllm_kubernetes",
+     "docs.vllm.ai of 0.8.5, deployment/k8s (docs/source/deployment/k8s.md): a shell in a "
+     "container",
      R"(apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: mistral-7b
+  namespace: default
+  labels:
+    app: mistral-7b
 spec:
+  replicas: 1
+  selector:
+    matchLabels:
+      app: mistral-7b
   template:
+    metadata:
+      labels:
+        app: mistral-7b
     spec:
+      volumes:
+      - name: cache-volume
+        persistentVolumeClaim:
+          claimName: mistral-7b
+      # vLLM needs to access the host's shared memory for tensor parallel inference.
+      - name: shm
+        emptyDir:
+          medium: Memory
+          sizeLimit: "2Gi"
       containers:
       - name: mistral-7b
-        image: vllm/vllm-openai:v0.8.1
+        image: vllm/vllm-openai:latest
         command: ["/bin/sh", "-c"]
         args: [
           "vllm serve mistralai/Mistral-7B-Instruct-v0.3 --trust-remote-code --enable-chunked-prefill --max_num_batched_tokens 1024"
@@ -178,28 +199,38 @@ spec:
             secretKeyRef:
               name: hf-token-secret
               key: token
+        ports:
+        - containerPort: 8000
+        resources:
+          limits:
+            cpu: "10"
+            memory: 20G
+            nvidia.com/gpu: "1"
 )",
      "mistralai/Mistral-7B-Instruct-v0.3",
-     R"({"engine":"vllm","engine_version":"0.8.1","weight_format":"auto","tensor_ranks":1,
-        "max_num_batched_tokens":1024})",
+     R"({"engine":"vllm","weight_format":"auto","tensor_ranks":1,"max_num_batched_tokens":1024})",
      "", "--enable-chunked-prefill"},
-    {"vllm_docker_run", "docs.vllm.ai, deployment/docker",
+    {"vllm_docker_run",
+     "docs.vllm.ai of 0.23, deployment/docker (docs/getting_started/installation/gpu.cuda.inc.md)",
      R"(docker run --runtime nvidia --gpus all \
     -v ~/.cache/huggingface:/cache/huggingface \
     --env "HF_TOKEN=$HF_TOKEN" \
     -p 8000:8000 \
     --ipc=host \
-    vllm/vllm-openai:v0.11.0 \
+    vllm/vllm-openai:latest \
     --model Qwen/Qwen3-0.6B)",
-     "Qwen/Qwen3-0.6B",
-     R"({"engine":"vllm","engine_version":"0.11.0","weight_format":"auto","tensor_ranks":1})", "",
-     ""},
-    {"vllm_mtp", "docs.vllm.ai/projects/recipes: GLM-4.5 with its draft layers",
-     R"(vllm serve zai-org/GLM-4.5-FP8 --tensor-parallel-size 8 --tool-call-parser glm45 \
-  --reasoning-parser glm45 --enable-auto-tool-choice \
-  --speculative-config '{"method":"mtp","num_speculative_tokens":1}')",
-     "zai-org/GLM-4.5-FP8",
-     R"({"engine":"vllm","weight_format":"auto","gpu_count":8,"tensor_ranks":8,
+     "Qwen/Qwen3-0.6B", R"({"engine":"vllm","weight_format":"auto","tensor_ranks":1})", "", ""},
+    {"vllm_mtp", "docs.vllm.ai/projects/recipes, GLM/GLM.md: an object's members as flags",
+     R"(# Start server with FP8 model on 4xH200
+vllm serve zai-org/GLM-4.7-FP8 \
+     --tensor-parallel-size 4 \
+     --speculative-config.method mtp \
+     --speculative-config.num_speculative_tokens 1 \
+     --tool-call-parser glm47 \
+     --reasoning-parser glm45 \
+     --enable-auto-tool-choice)",
+     "zai-org/GLM-4.7-FP8",
+     R"({"engine":"vllm","weight_format":"auto","gpu_count":4,"tensor_ranks":4,
         "speculative":"mtp","draft_tokens":1})",
      "", ""},
     {"sglang_eagle", "sglang issue 5491",
@@ -254,25 +285,25 @@ python3 -m sglang.launch_server \
      "",
      "$SGLANG_USE_AITER --attention-backend --disable-radix-cache --speculative-num-steps "
      "--speculative-eagle-topk"},
-    {"sglang_chunked_prefill", "docs.sglang.ai, advanced_features/server_arguments",
+    {"sglang_chunked_prefill",
+     "docs.sglang.ai of 0.5, advanced_features/server_arguments: common launch commands",
      "python -m sglang.launch_server --model-path meta-llama/Meta-Llama-3-8B-Instruct "
      "--chunked-prefill-size 4096",
      "meta-llama/Meta-Llama-3-8B-Instruct",
      R"({"engine":"sglang","weight_format":"auto","tensor_ranks":1,
         "max_num_batched_tokens":4096})",
      "", ""},
-    {"sglang_docker", "docs.sglang.ai, get_started/install",
+    {"sglang_docker", "docs.sglang.ai of 0.5.5, get_started/install: method 3",
      R"(docker run --gpus all \
     --shm-size 32g \
     -p 30000:30000 \
     -v ~/.cache/huggingface:/cache/huggingface \
     --env "HF_TOKEN=<secret>" \
     --ipc=host \
-    lmsysorg/sglang:v0.5.3 \
+    lmsysorg/sglang:latest \
     python3 -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B-Instruct --host 0.0.0.0 --port 30000)",
      "meta-llama/Llama-3.1-8B-Instruct",
-     R"({"engine":"sglang","engine_version":"0.5.3","weight_format":"auto","tensor_ranks":1})", "",
-     ""},
+     R"({"engine":"sglang","weight_format":"auto","tensor_ranks":1})", "", ""},
     {"trtllm_options_file", "nvidia.github.io/TensorRT-LLM, examples/deepseek_r1_reasoning_parser",
      R"(#! /usr/bin/env bash
 
@@ -393,13 +424,16 @@ $server --model $model \
      R"({"engine":"llama_cpp","program":"api","weight_format":"Q8_0","cache_type_v":"fp16",
         "context_tokens":8192,"num_requests":1,"gpu_layers":100})",
      "", ""},
-    {"llama_bench", "llama.cpp, tools/llama-bench/README.md: a list of tests",
-     "./llama-bench -m models/7B/ggml-model-q4_0.gguf -p 0 -n 128,256,512",
-     "models/7B/ggml-model-q4_0.gguf",
+    {"llama_bench",
+     "llama.cpp, tools/llama-bench/README.md (2025): lists of models and tests; the last model "
+     "counts",
+     "./llama-bench -m models/7B/ggml-model-q4_0.gguf -m models/13B/ggml-model-q4_0.gguf -p 0 "
+     "-n 128,256,512",
+     "models/13B/ggml-model-q4_0.gguf",
      R"({"engine":"llama_cpp","program":"bench","weight_format":"Q4_0","cache_type_v":"fp16",
         "context_tokens":512,"num_requests":1,"gpu_layers":99})",
      "", ""},
-    {"llama_docker", "llama.cpp, docs/docker.md",
+    {"llama_docker", "llama.cpp, docs/docker.md (2025): the server image",
      "docker run -v /path/to/models:/models -p 8080:8080 ghcr.io/ggml-org/llama.cpp:server -m "
      "/models/7B/ggml-model-q4_0.gguf --port 8080 --host 0.0.0.0 -n 512",
      "/models/7B/ggml-model-q4_0.gguf",
@@ -428,15 +462,14 @@ TEMPLATE "{{ if .System }}<|begin_of_text|>
 )",
      "openchat-3.6-8b-20240522-q4_K_M.gguf",
      R"({"engine":"llama_cpp","context_tokens":8192,"num_requests":1})", "", ""},
-    {"ollama_environment", "docs.ollama.com/faq: variables, and a model of the library",
-     R"(export OLLAMA_FLASH_ATTENTION=1
-export OLLAMA_KV_CACHE_TYPE="q8_0"
-OLLAMA_CONTEXT_LENGTH=8192 OLLAMA_NUM_PARALLEL=4 ollama serve &
-ollama run llama3.3:70b-instruct-q4_K_M --verbose)",
-     "llama3.3:70b-instruct-q4_K_M",
-     R"({"engine":"llama_cpp","cache_type_k":"q8_0","context_tokens":8192,"num_requests":4,
-        "flash_attn":"on"})",
+    {"ollama_environment", "what Homebrew says of its formula ollama, in public notes: variables",
+     R"(OLLAMA_FLASH_ATTENTION="1" OLLAMA_KV_CACHE_TYPE="q8_0" /opt/homebrew/opt/ollama/bin/ollama serve
+ollama run llama3)",
+     "llama3", R"({"engine":"llama_cpp","cache_type_k":"q8_0","num_requests":1,"flash_attn":"on"})",
      "", ""},
+    {"ollama_context", "docs.ollama.com/faq, How can I specify the context window size?",
+     "OLLAMA_CONTEXT_LENGTH=8192 ollama serve", "",
+     R"({"engine":"llama_cpp","context_tokens":8192,"num_requests":1})", "", ""},
 };
 
 }  // namespace vramgauge
