@@ -108,7 +108,7 @@ TEST(Calibration, EveryEngineTakesIt) {
     const json::Value with = estimate(engine, "activations=+0.5,runtime=-0.125", format);
     ASSERT_TRUE(at(with, "ok").as_boolean() != nullptr && *at(with, "ok").as_boolean())
         << engine << json::write(with).substr(0, 400);
-    const auto term = [](const json::Value& envelope, std::string_view key) {
+    const auto term = [](const json::Value& envelope, std::string_view key) -> const json::Value& {
       return at(envelope, "result/devices/0/terms/" + std::string(key));
     };
     EXPECT_EQ(number_at(term(with, "2"), "bytes"),
