@@ -40,6 +40,27 @@ void fill_longest(json::Value& patch, const LoadedModel& model) {
   patch.set("max_model_len", model.spec.max_context_tokens);
 }
 
+Diagnostic unknown_model(const json::Value& model) {
+  return {ErrorCode::command_model_unknown,
+          "/text",
+          {{"model", text_of(model.find("text")).substr(0, 80)}},
+          std::nullopt};
+}
+
+/// {"text", "id"}: the model that drafts, which is in the patch as well when the catalogue has it.
+json::Value named_draft(const Catalogue& catalogue, const json::Value& draft, json::Value& patch,
+                        Diagnostics& warnings) {
+  json::Value named = json::Value::object();
+  named.set("text", text_of(draft.find("text")));
+  if (const CatalogueEntry* entry = find_model(catalogue, draft)) {
+    named.set("id", entry->id);
+    patch.set("draft_model", entry->id);
+  } else {
+    warnings.push_back(unknown_model(draft));
+  }
+  return named;
+}
+
 }  // namespace
 
 Answer complete_command(const Catalogue& catalogue, Models& models, json::Value parsed,
@@ -63,11 +84,10 @@ Answer complete_command(const Catalogue& catalogue, Models& models, json::Value 
     keep_own_format(patch, **loaded);
     fill_longest(patch, **loaded);
   } else {
-    warnings.push_back({ErrorCode::command_model_unknown,
-                        "/text",
-                        {{"model", text_of(model->find("text")).substr(0, 80)}},
-                        std::nullopt});
+    warnings.push_back(unknown_model(*model));
   }
+  if (const json::Value* draft = parsed.find("draft_model"))
+    parsed.set("draft_model", named_draft(catalogue, *draft, patch, warnings));
   parsed.set("model", std::move(named));
   parsed.set("scenario_patch", std::move(patch));
   return {std::move(parsed), std::move(warnings)};

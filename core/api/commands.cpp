@@ -89,6 +89,7 @@ Answer parse_command(const json::Value& request) {
   out.set("launcher", launcher_of(parsed->engine));
   out.set("program", parsed->program);
   out.set("model", model_json(parsed->model));
+  if (!parsed->draft.text.empty()) out.set("draft_model", model_json(parsed->draft));
   out.set("scenario_patch", patch_json(*parsed));
   out.set("unknown", flags_json(parsed->unknown));
   out.set("ignored", flags_json(parsed->ignored));

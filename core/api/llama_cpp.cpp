@@ -14,6 +14,8 @@ namespace vramgauge::api {
 namespace {
 
 constexpr std::string_view kOn = "on";
+/// --spec-draft-n-max, common/common.h of June to August 2026.
+constexpr uint64_t kDraftTokens = 3;
 
 tl::unexpected<Diagnostics> unreadable(std::string_view key, std::string_view value,
                                        std::string_view expected) {
@@ -113,6 +115,18 @@ Result<LlamaCppOptions> options_of(const Scenario& scenario, const LlamaCppRules
   options.offload_ops = scenario.op_offload == kOn;
   options.overrides = std::move(*overridden);
   options.rules = rules;
+  if (!scenario.draft_model.empty())
+    options.n_draft_tokens = scenario.draft_tokens == 0 ? kDraftTokens : scenario.draft_tokens;
+  return options;
+}
+
+/// What the draft model does not take over from the model itself.
+Result<LlamaCppOptions> draft_options_of(const Scenario& scenario) {
+  LlamaCppOptions options;
+  const auto type = ggml_cache_type(scenario.draft_cache_type, "draft_cache_type");
+  if (!type) return fail(type.error());
+  options.type_k = options.type_v = *type;
+  options.n_gpu_layers = static_cast<int64_t>(scenario.draft_gpu_layers);
   return options;
 }
 
@@ -145,14 +159,13 @@ std::optional<GgufMix> plain_mix(std::string_view format) {
   return std::nullopt;
 }
 
-Result<LlamaCppModel> model_of(const Resolved& resolved) {
-  const LoadedModel& loaded = *resolved.model;
-  if (resolved.format.id == kOwnFormat && loaded.stored) {
+/// A model in a format.
+Result<LlamaCppModel> model_of(const LoadedModel& loaded, WeightFormat format) {
+  if (format.id == kOwnFormat && loaded.stored) {
     auto tensors = tensors_of(*loaded.stored);
     if (!tensors) return fail(std::move(tensors.error()));
     return llama_cpp_model(loaded.stored->architecture, loaded.spec, std::move(*tensors));
   }
-  WeightFormat format = resolved.format;
   if (const auto mix = plain_mix(format.id)) format.layout = GgufMixLayout{*mix};
   return llama_cpp_model(loaded.spec, format);
 }
@@ -174,6 +187,8 @@ Result<LlamaCppQuestion> question_without_model(const Resolved& resolved) {
   if (!options) return fail(std::move(options.error()));
   LlamaCppMachine machine;
   machine.gpus.assign(index_of(scenario.gpu_count), without_held(resolved.hardware));
+  for (const HardwareSpec& gpu : resolved.more_gpus)
+    machine.gpus.push_back(without_held(gpu));
   machine.host_ram = gib(scenario.host_ram_gib).value_or(Bytes());
   LlamaCppExtras extras;
   auto calibration = Calibration::parse(scenario.calibration);
@@ -181,40 +196,76 @@ Result<LlamaCppQuestion> question_without_model(const Resolved& resolved) {
   extras.calibration = *calibration;
   extras.projector = gib(scenario.projector_gib).value_or(Bytes());
   extras.lora = gib(scenario.lora_gib).value_or(Bytes());
-  return LlamaCppQuestion{
-      {}, std::move(*options), std::move(machine), std::move(extras), std::move(*profile)};
+  auto draft_options = draft_options_of(scenario);
+  if (!draft_options) return fail(std::move(draft_options.error()));
+  extras.draft_options = std::move(*draft_options);
+  LlamaCppQuestion question;
+  question.options = std::move(*options);
+  question.machine = std::move(machine);
+  question.extras = std::move(extras);
+  question.profile = std::move(*profile);
+  return question;
 }
 
-/// The model with its tensors, which takes longer to put together than an estimate.
+/// The model that drafts; null = none.
+Result<std::shared_ptr<const LlamaCppModel>> draft_of(const Resolved& resolved) {
+  if (resolved.draft == nullptr) return nullptr;
+  if (resolved.scenario.program == "bench") {
+    return fail(ErrorCode::value_not_a_choice, "/program",
+                {{"key", "program"}, {"value", "bench"}, {"choices", "server, api"}});
+  }
+  auto model = model_of(*resolved.draft, resolved.draft_format);
+  if (!model) {
+    for (Diagnostic& error : model.error())
+      error.path = error.code == ErrorCode::format_refused ? "/draft_format" : "/draft_model";
+    return fail(std::move(model.error()));
+  }
+  return std::make_shared<const LlamaCppModel>(std::move(*model));
+}
+
+/// The models with their tensors, which take longer to put together than an estimate.
 struct KeptLlamaCpp final : Kept {
   LlamaCppModel model;
+  std::shared_ptr<const LlamaCppModel> draft;
 };
+
+Result<std::unique_ptr<KeptLlamaCpp>> models_of(const Resolved& resolved) {
+  auto model = model_of(*resolved.model, resolved.format);
+  if (!model) return fail(std::move(model.error()));
+  auto draft = draft_of(resolved);
+  if (!draft) return fail(std::move(draft.error()));
+  auto models = std::make_unique<KeptLlamaCpp>();
+  models->model = std::move(*model);
+  models->draft = std::move(*draft);
+  return models;
+}
 
 }  // namespace
 
 Result<LlamaCppQuestion> llama_cpp_question(const Resolved& resolved, const std::string& path) {
   auto question = question_without_model(resolved);
   if (!question) return fail(below(path, std::move(question.error())));
-  auto model = model_of(resolved);
-  if (!model) return fail(below(path, std::move(model.error())));
-  question->model = std::move(*model);
+  auto models = models_of(resolved);
+  if (!models) return fail(below(path, std::move(models.error())));
+  question->model = std::move((*models)->model);
+  question->draft = std::move((*models)->draft);
+  question->extras.draft = question->draft.get();
   return question;
 }
 
 Result<Breakdown> llama_cpp_breakdown(const Resolved& resolved, const std::string& path,
                                       std::unique_ptr<Kept>& kept) {
-  const auto question = question_without_model(resolved);
+  auto question = question_without_model(resolved);
   if (!question) return fail(below(path, question.error()));
   if (kept == nullptr) {
-    auto model = model_of(resolved);
-    if (!model) return fail(below(path, std::move(model.error())));
-    auto fresh = std::make_unique<KeptLlamaCpp>();
-    fresh->model = std::move(*model);
-    kept = std::move(fresh);
+    auto models = models_of(resolved);
+    if (!models) return fail(below(path, std::move(models.error())));
+    kept = std::move(*models);
   }
-  auto estimate =
-      estimate_llama_cpp(static_cast<const KeptLlamaCpp&>(*kept).model, question->options,
-                         question->machine, question->extras, question->profile.constants);
+  const auto& models = static_cast<const KeptLlamaCpp&>(*kept);
+  question->extras.draft = models.draft.get();
+  auto estimate = estimate_llama_cpp(models.model, question->options, question->machine,
+                                     question->extras, question->profile.constants);
   if (!estimate) return fail(below(path, std::move(estimate.error())));
   return std::move(estimate->breakdown);
 }
@@ -222,7 +273,7 @@ Result<Breakdown> llama_cpp_breakdown(const Resolved& resolved, const std::strin
 Result<EngineAnswer> estimate_with_llama_cpp(const Resolved& resolved, const std::string& path) {
   auto question = llama_cpp_question(resolved, path);
   if (!question) return fail(std::move(question.error()));
-  const auto& [model, options, machine, extras, profile] = *question;
+  const auto& [model, draft, options, machine, extras, profile] = *question;
   auto estimate = estimate_llama_cpp(model, options, machine, extras, profile.constants);
   if (!estimate) return fail(below(path, std::move(estimate.error())));
   explain_llama_cpp(*estimate, model, profile.source);

@@ -1,6 +1,8 @@
 // A scenario as llama.cpp's engine model reads it.
 #pragma once
 
+#include <memory>
+
 #include "api/parts.h"
 #include "engine/llama_cpp.h"
 #include "units/error.h"
@@ -10,6 +12,8 @@ namespace vramgauge::api {
 /// A scenario in the engine's own terms.
 struct LlamaCppQuestion {
   LlamaCppModel model;
+  /// The draft model that `extras` points to; null = none.
+  std::shared_ptr<const LlamaCppModel> draft;
   LlamaCppOptions options;
   LlamaCppMachine machine;
   LlamaCppExtras extras;

@@ -37,6 +37,11 @@ tl::unexpected<Diagnostics> unreadable(std::string path, std::string_view key,
               {{"key", key}, {"value", value.substr(0, 80)}, {"expected", expected}});
 }
 
+tl::unexpected<Diagnostics> too_many_gpus(std::string_view key, uint64_t count) {
+  return fail(ErrorCode::value_out_of_range, std::string(kPath) + "/" + std::string(key),
+              {{"key", key}, {"value", count}, {"min", uint64_t{1}}, {"max", kMaxDevices}});
+}
+
 Result<Request> read_request(json::ObjectReader& reader) {
   Request out;
   const json::Value* given = reader.raw("scenario");
@@ -48,13 +53,8 @@ Result<Request> read_request(json::ObjectReader& reader) {
     const auto has = [given](std::string_view key) { return given->find(key) != nullptr; };
     if (has("engine") && out.scenario.engine != kLlamaCpp)
       return unreadable("/scenario/engine", "engine", out.scenario.engine, kLlamaCpp);
-    if (out.scenario.gpu_count > kMaxDevices) {
-      return fail(ErrorCode::value_out_of_range, "/scenario/gpu_count",
-                  {{"key", "gpu_count"},
-                   {"value", out.scenario.gpu_count},
-                   {"min", uint64_t{1}},
-                   {"max", kMaxDevices}});
-    }
+    if (out.scenario.gpu_count > kMaxDevices)
+      return too_many_gpus("gpu_count", out.scenario.gpu_count);
     out.has_context = has("context_tokens");
     out.has_requests = has("num_requests");
     out.has_unified = has("kv_unified");
@@ -105,16 +105,32 @@ std::string overrides_text(const LlamaCppOptions& options) {
 /// What is written of a fit.
 struct Facts {
   const LlamaCppFit& fit;
+  const Scenario& scenario;
+  const LlamaCppMachine& machine;
   /// -c: of all requests together.
   uint64_t context_tokens;
-  uint64_t num_gpus;
+  /// GPUs before a launcher chose among them.
+  uint64_t num_all_gpus;
   uint64_t num_slots;
 
+  uint64_t num_gpus() const { return uint64_t{machine.gpus.size()}; }
   uint64_t gpu_layers() const {
     const int64_t asked = fit.options.n_gpu_layers;
     return asked < 0 ? num_slots : std::min(static_cast<uint64_t>(asked), num_slots);
   }
 };
+
+/// Cards of other kinds stay as they are; a launcher that chose one card chose its kind.
+void patch_gpus(json::Value& patch, const Facts& facts) {
+  if (facts.num_gpus() == facts.num_all_gpus) {
+    patch.set("gpu_count", facts.scenario.gpu_count);
+    return;
+  }
+  const std::string& id = facts.machine.gpus.front().id;
+  if (!id.empty() && id != facts.scenario.gpu) patch.set("gpu", id);
+  patch.set("gpu_count", facts.num_gpus());
+  patch.set("more_gpus", "");
+}
 
 /// What turns the scenario into the one that was chosen.
 json::Value patch_of(const Facts& facts) {
@@ -122,7 +138,7 @@ json::Value patch_of(const Facts& facts) {
   json::Value patch = json::Value::object();
   patch.set("engine", kLlamaCpp);
   if (options.program == LlamaCppProgram::server) patch.set("program", "server");
-  patch.set("gpu_count", facts.num_gpus);
+  patch_gpus(patch, facts);
   patch.set("context_tokens", std::max<uint64_t>(1, facts.context_tokens / options.n_seq_max));
   patch.set("num_requests", options.n_seq_max);
   patch.set("kv_unified", options.kv_unified ? "on" : "off");
@@ -150,7 +166,7 @@ json::Value write_fit(const Facts& facts) {
   out.set("meets_targets", json::Value::boolean(fit.meets_targets));
   out.set("context_tokens", facts.context_tokens);
   out.set("num_requests", fit.options.n_seq_max);
-  out.set("gpus_used", facts.num_gpus);
+  out.set("gpus_used", facts.num_gpus());
   out.set("gpu_layers", facts.gpu_layers());
   out.set("num_layers", facts.num_slots);
   out.set("partial_layers", num_partial);
@@ -180,6 +196,8 @@ Answer fit_of(const Catalogue& catalogue, Models& models, const Request& request
   if (!resolved) return fail(std::move(resolved.error()));
   auto question = llama_cpp_question(*resolved, kPath);
   if (!question) return fail(std::move(question.error()));
+  if (question->machine.gpus.size() > kMaxDevices)
+    return too_many_gpus("more_gpus", uint64_t{question->machine.gpus.size()});
   free_what_is_not_named(request, question->options);
   auto started = start(catalogue, request, *question);
   if (!started) return fail(std::move(started.error()));
@@ -190,7 +208,8 @@ Answer fit_of(const Catalogue& catalogue, Models& models, const Request& request
   const uint64_t context_tokens = fit->options.ctx_tokens == 0
                                       ? question->model.spec.max_context_tokens
                                       : fit->options.ctx_tokens;
-  json::Value out = write_fit({*fit, context_tokens, uint64_t{launch.machine.gpus.size()},
+  json::Value out = write_fit({*fit, resolved->scenario, launch.machine, context_tokens,
+                               uint64_t{question->machine.gpus.size()},
                                uint64_t{question->model.layers.size() + 1}});
   out.set("source", started->source);
   Diagnostics warnings = std::move(resolved->warnings);

@@ -79,16 +79,26 @@ Result<CacheLayout> whole_cache(const Catalogue& catalogue, const Resolved& reso
   return cache_layout(resolved.model->spec, *k, *v, 1);
 }
 
+RooflineMachine card_of(const Catalogue& catalogue, const std::string& id, bool is_fp8) {
+  const CatalogueEntry* entry = catalogue.gpus().find(id);
+  if (entry == nullptr) return {};
+  const double fp8 = is_fp8 ? fact(entry->facts, "fp8_dense_tflops") : 0;
+  RooflineMachine card;
+  card.bytes_per_s = fact(entry->facts, "bandwidth_gb_s") * kGiga;
+  card.operations_per_s = (fp8 > 0 ? fp8 : fact(entry->facts, "fp16_dense_tflops")) * kTera;
+  return card;
+}
+
+/// Of several kinds of cards the fastest: the bound stays one.
 Result<RooflineMachine> machine_of(const Catalogue& catalogue, const Resolved& resolved) {
   const Scenario& scenario = resolved.scenario;
-  const CatalogueEntry* entry = catalogue.gpus().find(scenario.gpu);
-  const json::Value none = json::Value::object();
-  const json::Value& facts = entry == nullptr ? none : entry->facts;
   const bool is_fp8 = resolved.format.family == "fp8";
-  const double fp8 = is_fp8 ? fact(facts, "fp8_dense_tflops") : 0;
-  RooflineMachine machine;
-  machine.bytes_per_s = fact(facts, "bandwidth_gb_s") * kGiga;
-  machine.operations_per_s = (fp8 > 0 ? fp8 : fact(facts, "fp16_dense_tflops")) * kTera;
+  RooflineMachine machine = card_of(catalogue, scenario.gpu, is_fp8);
+  for (const HardwareSpec& other : resolved.more_gpus) {
+    const RooflineMachine card = card_of(catalogue, other.id, is_fp8);
+    machine.bytes_per_s = std::max(machine.bytes_per_s, card.bytes_per_s);
+    machine.operations_per_s = std::max(machine.operations_per_s, card.operations_per_s);
+  }
   // llama.cpp gives GPUs whole layers, which run one after the other, as stages do.
   machine.num_gpus = scenario.engine == kLlamaCpp ? 1 : scenario.gpu_count;
   if (machine.bytes_per_s > 0 && machine.operations_per_s > 0) return machine;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "specs/more_gpus.h"
+#include "units/index.h"
+
 #include "specs/model_traits.h"
 
 namespace vramgauge::api {
@@ -26,6 +29,15 @@ class Collector {
   Diagnostics errors;
 };
 
+constexpr std::string_view kDraft = "draft";
+
+/// What others hold of a card, where the scenario says it.
+void set_held(HardwareSpec& hardware, const Scenario& scenario) {
+  if (scenario.held_gib.is_zero()) return;
+  hardware.held =
+      bytes_of(CheckedU64(uint64_t{1} << 30) * scenario.held_gib).value_or(Bytes(kMaxApiBytes));
+}
+
 Result<HardwareSpec> resolve_gpu(const Catalogue& catalogue, Scenario& scenario,
                                  const std::string& path) {
   if (scenario.gpu == kCustom) {
@@ -42,6 +54,33 @@ Result<HardwareSpec> resolve_gpu(const Catalogue& catalogue, Scenario& scenario,
     return unknown(ErrorCode::catalogue_unknown_gpu, path + "/gpu", scenario.gpu);
   scenario.gpu = entry->id;
   return parse_hardware(entry->facts);
+}
+
+/// The cards of other kinds, one by one. Their ids become those of the catalogue.
+Result<std::vector<HardwareSpec>> resolve_more_gpus(const Catalogue& catalogue, Scenario& scenario,
+                                                    const std::string& path) {
+  const auto groups = parse_more_gpus(scenario.more_gpus);
+  if (!groups) {
+    return fail(ErrorCode::value_unreadable, path,
+                {{"key", "more_gpus"},
+                 {"value", scenario.more_gpus.substr(0, 80)},
+                 {"expected", "GPUs with their number, such as nvidia-l4:2"}});
+  }
+  std::vector<HardwareSpec> cards;
+  std::string canonical;
+  for (const GpuGroup& group : *groups) {
+    const CatalogueEntry* entry = catalogue.gpus().find(std::string(group.id));
+    if (entry == nullptr)
+      return unknown(ErrorCode::catalogue_unknown_gpu, path, std::string(group.id));
+    auto hardware = parse_hardware(entry->facts);
+    if (!hardware) return fail(std::move(hardware.error()));
+    set_held(*hardware, scenario);
+    cards.insert(cards.end(), index_of(group.count), *hardware);
+    canonical += (canonical.empty() ? "" : ",") + entry->id;
+    if (group.count > 1) canonical += ":" + std::to_string(group.count);
+  }
+  scenario.more_gpus = canonical;
+  return cards;
 }
 
 bool has_indexer(const ModelSpec& spec) {
@@ -134,17 +173,94 @@ Result<const json::Value*> resolve_engine(const Catalogue& catalogue, Scenario& 
   return &entry->facts;
 }
 
+bool is_server(const Scenario& scenario) {
+  return scenario.engine == kVllm || scenario.engine == kSglang || scenario.engine == kTensorRtLlm;
+}
+
 /// How many GPUs share each layer's cache: llama.cpp and Transformers give each GPU whole layers,
 /// server engines
 /// have stages and replicas beside them.
 uint64_t tensor_ranks(const Scenario& scenario) {
   if (scenario.engine == kLlamaCpp || scenario.engine == kTransformers) return 1;
-  const bool is_server =
-      scenario.engine == kVllm || scenario.engine == kSglang || scenario.engine == kTensorRtLlm;
-  if (!is_server) return scenario.gpu_count;
+  if (!is_server(scenario)) return scenario.gpu_count;
   if (scenario.tensor_ranks != 0) return scenario.tensor_ranks;
   const CheckedU64 others = CheckedU64(scenario.pipeline_stages) * scenario.data_ranks;
   return std::max<uint64_t>((CheckedU64(scenario.gpu_count) / others).value_or(1), 1);
+}
+
+/// vLLM lets vocabularies differ not at all (config/speculative.py,
+/// verify_equal_vocab_size_if_draft_model), llama.cpp a little (SPEC_VOCAB_MAX_SIZE_DIFFERENCE in
+/// common/speculative.cpp); others are taken to be like it.
+void note_vocabulary(Resolved& resolved, const std::string& path) {
+  constexpr uint64_t kMostDifference = 128;
+  const uint64_t draft = resolved.draft->spec.vocab_size;
+  const uint64_t model = resolved.model->spec.vocab_size;
+  const uint64_t most = resolved.scenario.engine == kVllm ? 0 : kMostDifference;
+  if (std::max(draft, model) - std::min(draft, model) <= most) return;
+  resolved.warnings.push_back(
+      {ErrorCode::engine_draft_vocabulary,
+       path,
+       {{"draft", draft}, {"model", model}, {"engine", resolved.scenario.engine}},
+       std::nullopt});
+}
+
+/// The draft model and its format. Servers have one with speculative=draft; llama.cpp where it is
+/// named.
+void resolve_draft(const Catalogue& catalogue, Models& models, Resolved& out,
+                   const std::string& path, Collector& collect) {
+  Scenario& scenario = out.scenario;
+  const bool is_server_draft = is_server(scenario) && scenario.speculative == kDraft;
+  if (scenario.draft_model.empty()) {
+    if (!is_server_draft) return;
+    collect.errors.push_back({ErrorCode::json_missing_key,
+                              path + "/draft_model",
+                              {{"key", "draft_model"}},
+                              std::nullopt});
+    return;
+  }
+  if (!is_server_draft && scenario.engine != kLlamaCpp) {
+    if (!is_server(scenario)) return;
+    out.warnings.push_back({ErrorCode::engine_draft_unused,
+                            path + "/draft_model",
+                            {{"speculative", scenario.speculative}},
+                            std::nullopt});
+    return;
+  }
+  Scenario draft;
+  draft.model = scenario.draft_model;
+  draft.weight_format = scenario.draft_format;
+  if (draft.weight_format.empty())
+    draft.weight_format = is_server_draft ? std::string(kOwnFormat) : scenario.weight_format;
+  const std::string model_path = path + "/draft_model";
+  out.draft = collect.take(models.load(catalogue, draft, {model_path, model_path}));
+  out.draft_format =
+      collect.take(resolve_format(catalogue, out.draft, draft, path + "/draft_format"));
+  if (out.draft == nullptr) return;
+  scenario.draft_model = out.draft->id;
+  if (!scenario.draft_format.empty()) scenario.draft_format = draft.weight_format;
+  if (is_server_draft && collect.errors.empty()) {
+    out.draft_weights =
+        collect.take(models.weights(*out.draft, out.draft_format, path + "/draft_format"));
+  }
+  out.warnings = below(model_path, out.draft->warnings);
+  note_vocabulary(out, model_path);
+}
+
+/// Settings that only llama.cpp reads.
+void resolve_llama_cpp(const Catalogue& catalogue, Resolved& out, const std::string& path,
+                       Collector& collect) {
+  Scenario& scenario = out.scenario;
+  if (scenario.engine != kLlamaCpp) return;
+  out.more_gpus = collect.take(resolve_more_gpus(catalogue, scenario, path + "/more_gpus"));
+  const CatalogueEntry* type = catalogue.cache_types().find(scenario.draft_cache_type);
+  if (type != nullptr) {
+    scenario.draft_cache_type = type->id;
+    return;
+  }
+  collect.errors.push_back({ErrorCode::catalogue_unknown_cache_type,
+                            path + "/draft_cache_type",
+                            {{"id", scenario.draft_cache_type.substr(0, 80)}},
+                            std::nullopt});
 }
 
 /// What is worth knowing about the model, its weights and its cache, in this order.
@@ -177,15 +293,15 @@ Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scena
   out.format =
       collect.take(resolve_format(catalogue, out.model, out.scenario, path + "/weight_format"));
   out.hardware = collect.take(resolve_gpu(catalogue, out.scenario, path));
-  if (!scenario.held_gib.is_zero()) {
-    out.hardware.held =
-        bytes_of(CheckedU64(uint64_t{1} << 30) * scenario.held_gib).value_or(Bytes(kMaxApiBytes));
-  }
+  set_held(out.hardware, scenario);
   out.engine = collect.take(resolve_engine(catalogue, out.scenario, path + "/engine"));
   out.cache_type_k = collect.take(
       resolve_cache_type(catalogue, out, out.scenario.cache_type_k, path + "/cache_type_k"));
   out.cache_type_v = collect.take(
       resolve_cache_type(catalogue, out, out.scenario.cache_type_v, path + "/cache_type_v"));
+  if (!collect.errors.empty()) return fail(std::move(collect.errors));
+  resolve_draft(catalogue, models, out, path, collect);
+  resolve_llama_cpp(catalogue, out, path, collect);
   if (!collect.errors.empty()) return fail(std::move(collect.errors));
   out.weights = collect.take(models.weights(*out.model, out.format, path + "/weight_format"));
   Result<CacheLayout> cache =
@@ -198,7 +314,9 @@ Result<Resolved> resolve(const Catalogue& catalogue, Models& models, const Scena
   for (Diagnostic& note : out.cache.notes)
     note.path = path + note.path;
   if (!collect.errors.empty()) return fail(std::move(collect.errors));
-  out.warnings = warnings_of(out, paths.of(*out.model));
+  Diagnostics warnings = warnings_of(out, paths.of(*out.model));
+  warnings.insert(warnings.end(), out.warnings.begin(), out.warnings.end());
+  out.warnings = std::move(warnings);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/models.h"
 #include "import/catalogue.h"
@@ -32,6 +33,13 @@ struct Resolved {
   CacheType cache_type_k;
   CacheType cache_type_v;
   CacheLayout cache;
+  /// The model that drafts and its weight format; null where none does.
+  const LoadedModel* draft = nullptr;
+  WeightFormat draft_format;
+  /// For server engines.
+  const FormattedWeights* draft_weights = nullptr;
+  /// Cards of other kinds behind those of `hardware`, each by itself.
+  std::vector<HardwareSpec> more_gpus;
   /// The engine's entry in the catalogue.
   const json::Value* engine = nullptr;
   /// About the model, its weights and its cache.

@@ -142,6 +142,14 @@ Result<void> set_speculation(ServerModel& model, const Resolved& resolved) {
   // As many as the model's configuration has layers for.
   if (is_mtp && model.draft_tokens == 0) model.draft_tokens = own_layers;
   if (model.draft_tokens == 0) return missing("draft_tokens");
+  if (resolved.draft != nullptr) {
+    auto spec = spec_with_model(*resolved.model, *resolved.draft);
+    if (!spec) return fail(below("/draft_model", std::move(spec.error())));
+    model.spec = *spec;
+    model.draft = resolved.draft;
+    model.loads_drafts = true;
+    return {};
+  }
   model.loads_drafts = model.plan.loads_drafts = scenario.speculative != "ngram";
   if (scenario.speculative != "eagle") return {};
   auto drafted = spec_with_draft(*resolved.model);

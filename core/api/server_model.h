@@ -26,8 +26,11 @@ struct ServerRules {
 
 /// What engines compute from.
 struct ServerModel {
-  /// The model; with a draft layer of its own for speculative=eagle.
+  /// The model; with a draft layer of its own for speculative=eagle, with the layers of the draft
+  /// model behind its own for speculative=draft.
   const ModelSpec* spec = nullptr;
+  /// The draft model, loaded beside it on the last stage; null = none.
+  const LoadedModel* draft = nullptr;
   ParallelPlan plan;
   VllmDevice device;
   CacheType cache_type;
@@ -58,6 +61,11 @@ uint64_t requests_per_replica(const Scenario& scenario);
 /// The model with one layer that drafts, for speculative=eagle; null for a model without attention.
 /// The model keeps it.
 const ModelSpec* spec_with_draft(const LoadedModel& model);
+
+/// The model with the layers of another one to cache beside its own, in place of draft layers that
+/// it came with. The model keeps it. Error: model.unsupported for layers that are not attention
+/// with caches of their own.
+Result<const ModelSpec*> spec_with_model(const LoadedModel& model, const LoadedModel& draft);
 
 /// What loading depends on beside the model and its spread.
 struct ServerLoad {

@@ -6,6 +6,7 @@
 #include "engine/vllm_weights_formats.h"
 #include "model/rank_weights.h"
 #include "model/weights.h"
+#include "specs/model_traits.h"
 #include "units/index.h"
 #include "units/text_list.h"
 
@@ -37,6 +38,8 @@ struct ServerCache {
   std::vector<WeightTensor> tensors;
   std::vector<WeightTensor> drafted_tensors;
   std::optional<ModelSpec> drafted;
+  /// The model with the layers of another, by the other's id.
+  std::vector<std::pair<std::string, std::unique_ptr<ModelSpec>>> with_models;
   std::vector<std::unique_ptr<Loaded>> loaded;
 };
 
@@ -94,6 +97,12 @@ std::vector<WeightTensor> tensors_with_draft(const ServerCache& cache) {
   const std::vector<WeightTensor> all = weight_tensors(*cache.drafted);
   std::copy_if(all.begin(), all.end(), std::back_inserter(tensors), is_draft);
   return tensors;
+}
+
+bool is_cached_by_itself(const Mixer& mixer) {
+  if (const auto* attention = std::get_if<Attention>(&mixer))
+    return !attention->cache_shared_with.has_value();
+  return std::holds_alternative<LatentAttention>(mixer);
 }
 
 // How tensors are stored
@@ -321,8 +330,10 @@ WeightsKey key_of(const Resolved& resolved, const ServerModel& model, const Serv
                   const ServerLoad& load) {
   const ParallelPlan& plan = model.plan;
   const bool is_drafted = model.spec != &resolved.model->spec;
+  std::string format = resolved.format.id + "/" + std::string(rules.engine);
+  if (model.draft != nullptr) format += "/" + model.draft->id + "/" + resolved.draft_format.id;
   return {
-      resolved.format.id + "/" + std::string(rules.engine),
+      std::move(format),
       {plan.tensor_ranks, plan.pipeline_stages, plan.data_ranks,
        uint64_t{plan.is_expert_parallel ? 1U : 0U}, uint64_t{plan.replicates_towers ? 1U : 0U},
        uint64_t{plan.loads_drafts ? 1U : 0U}, uint64_t{is_drafted ? 1U : 0U},
@@ -344,9 +355,105 @@ const ModelSpec* spec_with_draft(const LoadedModel& model) {
   return &*cache.drafted;
 }
 
-Result<const ServerWeights*> server_weights(const Resolved& resolved, const ServerModel& model,
-                                            const ServerRules& rules, const ServerLoad& load,
-                                            const std::string& path) {
+Result<const ModelSpec*> spec_with_model(const LoadedModel& model, const LoadedModel& draft) {
+  ServerCache& cache = cache_of(model);
+  for (const auto& [id, spec] : cache.with_models) {
+    if (id == draft.id) return spec.get();
+  }
+  const bool is_cacheable =
+      !any_mixer(draft.spec, [](const Mixer& mixer) { return !is_cached_by_itself(mixer); });
+  if (!is_cacheable) {
+    return fail(ErrorCode::model_unsupported, "",
+                {{"what", "The cache of a draft model"},
+                 {"reason", "only layers of attention with caches of their own are modelled"}});
+  }
+  auto spec = std::make_unique<ModelSpec>(model.spec);
+  spec->mtp_layers = draft.spec.layers;
+  cache.with_models.emplace_back(draft.id, std::move(spec));
+  return cache.with_models.back().second.get();
+}
+
+namespace {
+
+/// Loads the model, or finds it among what was loaded.
+Result<const ServerWeights*> load_model(const Resolved& resolved, const ServerModel& model,
+                                        const ServerRules& rules, const ServerLoad& load,
+                                        const std::string& path);
+
+void add(Bytes& sum, Bytes bytes) {
+  sum = bytes_of(checked(sum) + checked(bytes)).value_or(Bytes(kMaxApiBytes));
+}
+
+void add(VllmLoadedWeights& sum, const VllmLoadedWeights& other) {
+  add(sum.allocated, other.allocated);
+  add(sum.reserved, other.reserved);
+  add(sum.parameters, other.parameters);
+  add(sum.tables, other.tables);
+  add(sum.adapters, other.adapters);
+  add(sum.workspaces, other.workspaces);
+  add(sum.offloaded, other.offloaded);
+}
+
+/// Diagnostics about the format of a model as those about a draft's.
+Diagnostics about_draft(Diagnostics diagnostics) {
+  constexpr std::string_view kFormat = "/weight_format";
+  for (Diagnostic& each : diagnostics) {
+    const auto at = each.path.rfind(kFormat);
+    if (at != std::string::npos) each.path.replace(at, kFormat.size(), "/draft_format");
+  }
+  return diagnostics;
+}
+
+/// The draft model on one rank: split over the tensor ranks as the model is, whole on the last
+/// stage, with an embedding and output of its own (vllm/v1/spec_decode/draft_model.py of 0.16,
+/// which wants equal tensor ranks; quant_config=None: its own checkpoint's).
+Result<ServerWeights> load_draft(const Resolved& resolved, const ServerModel& model,
+                                 const ServerRules& rules, const ServerLoad& load,
+                                 const std::string& path) {
+  Resolved draft = resolved;
+  draft.model = resolved.draft;
+  draft.format = resolved.draft_format;
+  draft.weights = resolved.draft_weights;
+  ServerModel as_model = model;
+  as_model.spec = &resolved.draft->spec;
+  as_model.draft = nullptr;
+  as_model.dtype_bytes = draft.format.id == "fp32" ? 4 : 2;
+  as_model.plan.pipeline_stages = 1;
+  as_model.plan.stage_layers.clear();
+  ServerLoad alone;
+  alone.loads_towers = load.loads_towers;
+  const auto loaded = load_model(draft, as_model, rules, alone, path);
+  if (!loaded) return fail(about_draft(loaded.error()));
+  return **loaded;
+}
+
+Result<ServerWeights> load_with_draft(const Resolved& resolved, const ServerModel& model,
+                                      const ServerRules& rules, const ServerLoad& load,
+                                      const std::string& path) {
+  ServerModel alone = model;
+  alone.spec = &resolved.model->spec;
+  alone.draft = nullptr;
+  const auto own = load_model(resolved, alone, rules, load, path);
+  if (!own) return fail(own.error());
+  ServerWeights sum = **own;
+  auto draft = load_draft(resolved, model, rules, load, path);
+  if (!draft) return fail(std::move(draft.error()));
+  add(sum.stages.back(), draft->stages.front());
+  sum.basis = worse(sum.basis, draft->basis);
+  const Diagnostics notes = about_draft(std::move(draft->notes));
+  sum.notes.insert(sum.notes.end(), notes.begin(), notes.end());
+  return sum;
+}
+
+const ServerWeights* keep(ServerCache& cache, WeightsKey key, ServerWeights weights) {
+  if (cache.loaded.size() == kMaxLoaded) cache.loaded.clear();
+  cache.loaded.push_back(std::make_unique<Loaded>(Loaded{std::move(key), std::move(weights)}));
+  return &cache.loaded.back()->weights;
+}
+
+Result<const ServerWeights*> load_model(const Resolved& resolved, const ServerModel& model,
+                                        const ServerRules& rules, const ServerLoad& load,
+                                        const std::string& path) {
   ServerCache& cache = cache_of(*resolved.model);
   WeightsKey key = key_of(resolved, model, rules, load);
   for (const std::unique_ptr<Loaded>& each : cache.loaded) {
@@ -360,10 +467,24 @@ Result<const ServerWeights*> server_weights(const Resolved& resolved, const Serv
                                                           : cache.tensors;
   auto weights = Weighing(resolved, model, rules, load, tensors).weigh();
   if (!weights) return fail(below(path, std::move(weights.error())));
-  if (cache.loaded.size() == kMaxLoaded) cache.loaded.clear();
   weights->notes = below(path, std::move(weights->notes));
-  cache.loaded.push_back(std::make_unique<Loaded>(Loaded{std::move(key), std::move(*weights)}));
-  return &cache.loaded.back()->weights;
+  return keep(cache, std::move(key), std::move(*weights));
+}
+
+}  // namespace
+
+Result<const ServerWeights*> server_weights(const Resolved& resolved, const ServerModel& model,
+                                            const ServerRules& rules, const ServerLoad& load,
+                                            const std::string& path) {
+  if (model.draft == nullptr) return load_model(resolved, model, rules, load, path);
+  ServerCache& cache = cache_of(*resolved.model);
+  WeightsKey key = key_of(resolved, model, rules, load);
+  for (const std::unique_ptr<Loaded>& each : cache.loaded) {
+    if (each->key == key) return &each->weights;
+  }
+  auto weights = load_with_draft(resolved, model, rules, load, path);
+  if (!weights) return fail(std::move(weights.error()));
+  return keep(cache, std::move(key), std::move(*weights));
 }
 
 }  // namespace vramgauge::api

@@ -4,8 +4,8 @@ namespace vramgauge::api {
 
 Result<const ServerWeights*> set_stages(StagedInputs& inputs, const Resolved& resolved,
                                         const ServerModel& model, const ServerRules& rules,
-                                        const std::string& path) {
-  auto weights = server_weights(resolved, model, rules, ServerLoad(), path);
+                                        const std::string& path, const ServerLoad& load) {
+  auto weights = server_weights(resolved, model, rules, load, path);
   if (!weights) return weights;
   auto calibration = Calibration::parse(resolved.scenario.calibration);
   if (!calibration) return fail(below(path, std::move(calibration.error())));

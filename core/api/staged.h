@@ -15,7 +15,8 @@ namespace vramgauge::api {
 /// Fills in what every stage is asked with. Errors: those of server_weights, below `path`.
 Result<const ServerWeights*> set_stages(StagedInputs& inputs, const Resolved& resolved,
                                         const ServerModel& model, const ServerRules& rules,
-                                        const std::string& path);
+                                        const std::string& path,
+                                        const ServerLoad& load = ServerLoad());
 
 /// A scenario in an engine's own terms, for scenarios that differ from it in num_requests only.
 template <typename Question>

@@ -142,13 +142,26 @@ Result<VllmKvSettings> cache_of(const Scenario& scenario, const ServerModel& mod
   return cache;
 }
 
+bool takes_images(const Scenario& scenario) {
+  return scenario.language_model_only != kOn && scenario.images_per_request != 0;
+}
+
+/// A tower that nothing may be given to is not loaded (a limit of 0 for each of its modalities,
+/// models/interfaces.py, _mark_tower_model); images alone do not say that of a tower for audio.
+bool loads_towers(const Scenario& scenario, const ModelSpec& spec) {
+  const bool hears = std::any_of(spec.towers.begin(), spec.towers.end(), [](const Tower& tower) {
+    return tower.kind == Tower::Kind::audio;
+  });
+  return takes_images(scenario) || (hears && scenario.language_model_only != kOn);
+}
+
 ServerLoad load_of(const Scenario& scenario, const VllmInputs& inputs, const VllmProfile& profile) {
   ServerLoad load;
   load.adapters = {scenario.max_loras, scenario.max_lora_rank};
-  load.loads_towers = scenario.language_model_only != kOn;
+  load.loads_towers = loads_towers(scenario, *inputs.spec);
   load.host_offload = gib(scenario.cpu_offload_gib).value_or(Bytes());
   // Only the inputs of vision models are laid out for a whole batch.
-  if (load.loads_towers && !inputs.spec->towers.empty()) {
+  if (takes_images(scenario) && !inputs.spec->towers.empty()) {
     load.max_batched_tokens =
         vllm_default_flags(inputs.flags, inputs.device, profile, inputs.cache.max_model_len)
             .max_num_batched_tokens;
@@ -188,7 +201,8 @@ Result<void> set_inputs(VllmQuestion& question, const Resolved& resolved,
   inputs.device = model.device;
   inputs.flags = std::move(*flags);
   inputs.cache = std::move(*cache);
-  if (scenario.language_model_only != kOn) inputs.encoder = vllm_encoder_item(*model.spec);
+  if (takes_images(scenario)) inputs.encoder = vllm_encoder_item(*model.spec);
+  inputs.items_per_request = scenario.images_per_request;
   inputs.workload = {scenario.context_tokens, model.requests_per_replica};
   auto calibration = Calibration::parse(scenario.calibration);
   if (!calibration) return fail(std::move(calibration.error()));

@@ -275,6 +275,18 @@ std::optional<std::vector<DeviceBreakdown>> devices_of(const Bookkeeper& books,
   return devices;
 }
 
+LlamaCppOptions draft_options_of(const LlamaCppOptions& options, const LlamaCppOptions& own) {
+  LlamaCppOptions draft = options;
+  draft.n_gpu_layers = own.n_gpu_layers;
+  draft.type_k = own.type_k;
+  draft.type_v = own.type_v;
+  draft.n_cpu_moe = own.n_cpu_moe;
+  draft.overrides = own.overrides;
+  // Only the model itself takes tokens back.
+  draft.n_rs_seq = 0;
+  return draft;
+}
+
 tl::unexpected<Diagnostics> overflow() {
   return fail(ErrorCode::value_overflow, "", {{"what", "The memory needed"}});
 }
@@ -330,12 +342,11 @@ Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCpp
   if (options.program == LlamaCppProgram::server)
     books.add_server_caches(server_cache_bytes(*estimate, constants));
   if (extras.draft != nullptr) {
-    LlamaCppOptions draft_options = extras.draft_options;
-    draft_options.devices = options.devices;
-    auto draft = llama_cpp_parts(*extras.draft, draft_options);
+    auto draft = llama_cpp_parts(*extras.draft, draft_options_of(options, extras.draft_options));
     if (!draft) return draft;
     books.add(*draft);
     estimate->notes.insert(estimate->notes.end(), draft->notes.begin(), draft->notes.end());
+    estimate->draft = std::make_shared<const LlamaCppEstimate>(std::move(*draft));
   }
   auto devices = devices_of(books, machine);
   const auto cache = summary_of(model, *estimate);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,11 @@ struct LlamaCppExtras {
   Bytes projector;
   /// Adapter files (--lora), divided like the weights they belong to.
   Bytes lora;
-  /// Draft model of speculative decoding (-md) with its own settings; null = none.
+  /// Draft model of speculative decoding (-md); null = none. The server opens it with the settings
+  /// of the model itself but for those below (load_model in tools/server/server-context.cpp as of
+  /// 2026-06-07), so its context is as long, and as wide in sequences.
   const LlamaCppModel* draft = nullptr;
+  /// Its own: n_gpu_layers, type_k, type_v, n_cpu_moe and overrides. The rest is not read.
   LlamaCppOptions draft_options;
   /// What a log corrects on every GPU.
   Calibration calibration;
@@ -49,6 +53,8 @@ struct LlamaCppEstimate {
   Basis compute_basis = Basis::modelled;
   /// Warnings, such as model.not_exact for assumed compute buffers.
   Diagnostics notes;
+  /// The parts of the draft model, which are in the breakdown as well; null = none.
+  std::shared_ptr<const LlamaCppEstimate> draft;
 };
 
 /// The parts of one model in one context on options.devices; the breakdown stays empty. An

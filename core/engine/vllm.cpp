@@ -123,6 +123,7 @@ class Start {
     load.multiprocessors = inputs_.device.multiprocessors;
     load.is_hopper_or_newer = inputs_.device.capability >= kHopper;
     load.encoder = inputs_.encoder;
+    load.items_per_request = inputs_.items_per_request;
     return vllm_activation(load, profile_, stage);
   }
 

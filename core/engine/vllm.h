@@ -63,6 +63,7 @@ struct VllmInputs {
   /// max_num_batched_tokens is filled in from the flags.
   VllmKvSettings cache;
   VllmEncoderItem encoder;
+  uint64_t items_per_request = kVllmManyItems;
   VllmWorkload workload;
   /// What a log corrects on every device.
   Calibration calibration;

@@ -30,6 +30,10 @@ struct VllmEncoderItem {
 /// The model's largest image; of no tokens without a tower, or where that image is not known.
 VllmEncoderItem vllm_encoder_item(const ModelSpec& spec);
 
+/// The limit of items of one request unless it is given (config/multimodal.py,
+/// get_limit_per_prompt).
+inline constexpr uint64_t kVllmManyItems = 999;
+
 /// What the profiling run depends on.
 struct VllmLoad {
   const ModelSpec* spec = nullptr;
@@ -43,6 +47,8 @@ struct VllmLoad {
   /// cuBLAS keeps 32 MiB from compute capability 9.0 on, 8 MiB before.
   bool is_hopper_or_newer = false;
   VllmEncoderItem encoder;
+  /// --limit-mm-per-prompt: items of one request.
+  uint64_t items_per_request = kVllmManyItems;
 };
 
 /// Bytes of the parts, each at its own peak, with the least and the most that the constants allow.

@@ -22,6 +22,8 @@ struct ParsedCommand {
   CommandEngine engine = CommandEngine::vllm;
   std::string program;
   ModelName model;
+  /// A model that drafts; its text is empty where none does.
+  ModelName draft;
   /// `fields` of it are what the command says or, by leaving them out, means.
   Scenario scenario;
   std::vector<std::string_view> fields;

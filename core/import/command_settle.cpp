@@ -18,6 +18,10 @@ constexpr uint64_t kBenchPrompt = 512;
 constexpr uint64_t kBenchGenerated = 128;
 constexpr uint64_t kBenchLayers = 99;
 
+/// Adapters at once when the engine is not told (vllm/config/lora.py; SGLang's server_args.py).
+constexpr uint64_t kVllmLoras = 1;
+constexpr uint64_t kSglangLoras = 8;
+
 /// A whole number of llama-bench, or the largest of a list.
 std::optional<uint64_t> largest(std::string_view list) {
   std::optional<uint64_t> most;
@@ -108,11 +112,14 @@ class Settler {
       case FlagForm::lora: return has_lora_ = true;
       case FlagForm::speculative: return apply_speculative(setting);
       case FlagForm::draft_algorithm: return apply_draft_algorithm(row, setting);
-      case FlagForm::draft_model: return has_draft_model_ = true;
+      case FlagForm::draft_model: return apply_draft_model(setting);
+      case FlagForm::draft_kind: return apply_draft_kind(setting);
+      case FlagForm::draft_values: return apply_draft_values(row, setting);
+      case FlagForm::images: return apply_images(setting);
       case FlagForm::expert_ranks: return apply_expert_ranks(setting);
       case FlagForm::devices: return apply_devices(setting);
       case FlagForm::all_experts: return set("cpu_moe_layers", Scenario::kAllGpuLayers);
-      case FlagForm::gpu_layers: return apply_gpu_layers(setting);
+      case FlagForm::gpu_layers: return apply_gpu_layers(row, setting);
       case FlagForm::bench_tokens: return apply_bench_tokens(row, setting);
       case FlagForm::batch_rows:
         return set("batch_tokens", setting.value) && set("ubatch_tokens", setting.value);
@@ -174,22 +181,28 @@ class Settler {
     if (has("eagle") || has("EAGLE3") || has("Eagle")) return "eagle";
     // SGLang names a model's own draft layers EAGLE as well.
     if (has("EAGLE")) return has_draft_model ? "eagle" : "mtp";
+    if (has("STANDALONE") || has("Draft") || has("draft_model")) return "draft";
     return {};
+  }
+
+  static std::string text_of(const json::Value& config, std::string_view key) {
+    const json::Value* found = config.find(key);
+    return found == nullptr || found->as_string() == nullptr ? std::string() : *found->as_string();
   }
 
   bool apply_speculative(const CommandSetting& setting) {
     const Result<json::Value> config = json::parse(setting.value);
     if (!config || config->as_object() == nullptr) return false;
-    std::string method;
-    for (const std::string_view key : {"model", "method"}) {
-      const json::Value* found = config->find(key);
-      if (found != nullptr && found->as_string() != nullptr) method = *found->as_string();
-    }
-    const std::string_view known = method_of(method, true);
+    const std::string method = text_of(*config, "method");
+    const std::string model = text_of(*config, "model");
+    std::string_view known = method_of(method.empty() ? model : method, true);
+    // A model without a method drafts by itself (config/speculative.py, __post_init__).
+    if (known.empty() && method.empty() && !model.empty()) known = "draft";
     if (known.empty()) {
-      command_.not_modelled.push_back({setting.flag, setting.value.substr(0, 200)});
+      list_not_modelled(setting);
       return true;
     }
+    if (!model.empty()) command_.draft = model_name(model);
     const json::Value* tokens = config->find("num_speculative_tokens");
     const auto count = tokens == nullptr ? std::nullopt : tokens->as_u64();
     if (count && !set("draft_tokens", *count)) return false;
@@ -202,7 +215,7 @@ class Settler {
         [](const CommandSetting& other) { return other.row->form == FlagForm::draft_model; });
     const std::string_view method = method_of(setting.value, has_model);
     if (method.empty()) {
-      command_.not_modelled.push_back({setting.flag, setting.value.substr(0, 200)});
+      list_not_modelled(setting);
       return true;
     }
     return set(row.field, method);
@@ -224,12 +237,66 @@ class Settler {
     return set("gpu_count", count);
   }
 
-  bool apply_gpu_layers(const CommandSetting& setting) {
+  bool apply_gpu_layers(const EngineFlag& row, const CommandSetting& setting) {
     if (setting.value == "auto" || setting.value == "-1") return true;
-    if (setting.value == "all") return set("gpu_layers", Scenario::kAllGpuLayers);
+    if (setting.value == "all") return set(row.field, Scenario::kAllGpuLayers);
     const auto layers = largest(setting.value);
     if (!layers) return false;
-    return set("gpu_layers", std::min(*layers, Scenario::kAllGpuLayers));
+    return set(row.field, std::min(*layers, Scenario::kAllGpuLayers));
+  }
+
+  bool apply_draft_model(const CommandSetting& setting) {
+    if (setting.value.empty()) return false;
+    command_.draft = model_name(setting.value);
+    return true;
+  }
+
+  /// Only a model of its own is modelled; its architecture says which kind of drafting it does.
+  bool apply_draft_kind(const CommandSetting& setting) {
+    if (setting.value != "none" && setting.value != "draft-simple") list_not_modelled(setting);
+    return true;
+  }
+
+  bool apply_draft_values(const EngineFlag& row, const CommandSetting& setting) {
+    EngineFlag words = row;
+    words.form = FlagForm::words;
+    const auto type = field_of_flag(flags_, words, setting.value);
+    if (!type) return false;
+    has_draft_values_ = true;
+    if (*type != scenario_.draft_cache_type) list_not_modelled(setting);
+    return true;
+  }
+
+  /// '{"image":2,"video":0}', or image=2,video=0 as it was written once
+  /// (vllm/engine/arg_utils.py, config/multimodal.py: a limit may be an object with a count).
+  bool apply_images(const CommandSetting& setting) {
+    const auto images = limit_of(setting.value, "image");
+    if (!images) return false;
+    // A tower stays while it may be given videos.
+    const bool is_partial = *images == 0 && limit_of(setting.value, "video") != uint64_t{0};
+    if (is_partial) list_not_modelled(setting);
+    return is_partial || set("images_per_request", std::min(*images, Scenario::kManyImages));
+  }
+
+  static std::optional<uint64_t> limit_of(std::string_view text, std::string_view modality) {
+    const Result<json::Value> limits = json::parse(text);
+    if (limits && limits->as_object() != nullptr) {
+      const json::Value* limit = limits->find(modality);
+      if (limit == nullptr) return Scenario::kManyImages;
+      const json::Value* inner = limit->find("count");
+      return (inner == nullptr ? limit : inner)->as_u64();
+    }
+    std::optional<uint64_t> count;
+    while (!text.empty()) {
+      std::string_view limit = take_part(text, ',');
+      if (take_part(limit, '=') == modality) count = flag_count(limit, false);
+    }
+    return count;
+  }
+
+  void list_not_modelled(const CommandSetting& setting) {
+    constexpr std::size_t kMaxBytes = 200;
+    command_.not_modelled.push_back({setting.flag, setting.value.substr(0, kMaxBytes)});
   }
 
   bool apply_bench_tokens(const EngineFlag& row, const CommandSetting& setting) {
@@ -256,19 +323,21 @@ class Settler {
                             (is_attention_only ? 1 : scenario_.data_ranks);
     set("gpu_count", gpus.value_or(0));
     set("cache_type_v", "");
+    // Of heads that draft no catalogue knows.
+    if (scenario_.speculative != "draft") command_.draft = {};
     if (scenario_.max_model_len > 0) set("context_tokens", scenario_.max_model_len);
-    if (command_.engine == CommandEngine::vllm) settle_lora();
+    if (command_.engine == CommandEngine::vllm) settle_lora(kVllmLoras);
+    if (command_.engine == CommandEngine::sglang) settle_lora(kSglangLoras);
     const bool is_partial = expert_ranks_ > 1 && expert_ranks_ != scenario_.tensor_ranks;
     if (is_partial)
       command_.not_modelled.push_back({"expert parallel ranks", std::to_string(expert_ranks_)});
   }
 
-  /// vllm/config/lora.py: one adapter unless it is told otherwise.
-  void settle_lora() {
+  void settle_lora(uint64_t usual_loras) {
     if (!has_lora_) {
       set("max_loras", 0);
     } else if (scenario_.max_loras == 0) {
-      set("max_loras", 1);
+      set("max_loras", usual_loras);
     }
   }
 
@@ -296,6 +365,16 @@ class Settler {
         take_part(rest, ',');
       set("gpu_count", count);
     }
+    // All GPUs that the command counts.
+    if (knows("gpu_count")) set("more_gpus", "");
+    settle_draft();
+  }
+
+  void settle_draft() {
+    const std::string& format = command_.draft.weight_format;
+    set("draft_format", format == command_.model.weight_format ? std::string() : format);
+    if (scenario_.draft_cache_type != Scenario().draft_cache_type && !has_draft_values_)
+      command_.not_modelled.push_back({"-ctvd", "f16"});
   }
 
   void settle_bench() {
@@ -333,7 +412,7 @@ class Settler {
   const EngineFlags& flags_;
   const std::vector<CommandSetting>& settings_;
   bool has_lora_ = false;
-  bool has_draft_model_ = false;
+  bool has_draft_values_ = false;
   bool has_requests_ = false;
   uint64_t total_context_ = 0;
   uint64_t expert_ranks_ = 0;

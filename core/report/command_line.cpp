@@ -4,7 +4,9 @@
 #include <optional>
 
 #include "report/command_text.h"
+#include "specs/more_gpus.h"
 #include "units/checked.h"
+#include "units/json.h"
 
 namespace vramgauge {
 namespace {
@@ -12,6 +14,9 @@ namespace {
 constexpr std::string_view kOn = "on";
 constexpr std::string_view kOwnFormat = "auto";
 constexpr std::string_view kOllama = "ollama";
+constexpr std::string_view kDraft = "draft";
+/// How the fields begin that only a draft model has.
+constexpr std::string_view kDraftFields = "draft_";
 
 std::optional<CommandEngine> engine_of(std::string_view id, std::string_view launcher) {
   if (launcher == kOllama) return CommandEngine::ollama;
@@ -130,6 +135,9 @@ class Writer {
     if (out_.engine != CommandEngine::llama_cpp) return true;
     const bool is_bench = is_program("bench");
     if (row.form == FlagForm::bench_tokens) return is_bench;
+    if (row.field.substr(0, kDraftFields.size()) == kDraftFields &&
+        row.form != FlagForm::draft_model)
+      return has_draft();
     if (row.field == "num_requests") return is_program("server");
     if (row.field == "kv_unified" || row.field == "swa_full" || row.field == "context_tokens")
       return !is_bench;
@@ -152,8 +160,13 @@ class Writer {
       case FlagForm::gpu_layers: return write_gpu_layers(row);
       case FlagForm::bench_tokens: return write_bench_tokens(row);
       case FlagForm::batch_rows: return write_batch_rows(row);
+      case FlagForm::images: return write_images(row);
+      case FlagForm::draft_kind:
+        if (has_draft()) text_.add(flag_name(row, false), "draft-simple");
+        return;
+      case FlagForm::draft_model: return write_draft_model(row);
+      case FlagForm::draft_values: return write_draft_values(row);
       case FlagForm::model_file:
-      case FlagForm::draft_model:
       case FlagForm::all_experts: return;
     }
   }
@@ -168,7 +181,8 @@ class Writer {
       return;
     const bool has_draft_json = out_.engine == CommandEngine::vllm && row.field == "draft_tokens";
     if (has_draft_json || (row.field == "max_lora_rank" && scenario_.max_loras == 0)) return;
-    if (row.field == "draft_tokens" && scenario_.speculative == "off") return;
+    if (row.field == "draft_tokens" && is_server(out_.engine) && scenario_.speculative == "off")
+      return;
     const std::string value = value_of(row);
     const bool is_absent = is_same_name(value, flag_absent_text(row));
     if (is_absent && !is_needed(row.field)) {
@@ -200,6 +214,11 @@ class Writer {
     carry(row.field);
   }
 
+  static std::string gguf_file(const std::string& model, std::string_view format) {
+    const std::string_view name = gguf_name_of_format(format);
+    return model + (name.empty() ? "" : "-" + std::string(name)) + ".gguf";
+  }
+
   void write_model(const EngineFlag& row) {
     if (row.field.empty()) return;
     const bool is_own = !asked_.model_config.empty();
@@ -207,12 +226,9 @@ class Writer {
     const bool is_gguf =
         out_.engine == CommandEngine::llama_cpp || out_.engine == CommandEngine::ollama;
     if (is_gguf) {
-      const std::string_view format = gguf_name_of_format(asked_.weight_format);
-      if (!format.empty()) {
-        name += "-" + std::string(format);
-        carry("weight_format");
-      }
-      name = (out_.engine == CommandEngine::ollama ? "./" : "") + name + ".gguf";
+      if (!gguf_name_of_format(asked_.weight_format).empty()) carry("weight_format");
+      name = (out_.engine == CommandEngine::ollama ? "./" : "") +
+             gguf_file(name, asked_.weight_format);
     } else if (asked_.weight_format == kOwnFormat) {
       carry("weight_format");
     }
@@ -228,11 +244,12 @@ class Writer {
     carry("speculative");
     if (scenario_.speculative == "off") return;
     const bool is_eagle = scenario_.speculative == "eagle";
-    std::string config = R"({"method":")" + (is_eagle ? "eagle3" : scenario_.speculative) + "\"";
-    if (is_eagle) config += R"(,"model":"DRAFT_MODEL")";
-    if (scenario_.draft_tokens > 0)
-      config += ",\"num_speculative_tokens\":" + std::to_string(scenario_.draft_tokens);
-    text_.add(flag_name(row, false), config + "}");
+    const bool is_draft = scenario_.speculative == kDraft;
+    json::Value config = json::Value::object();
+    config.set("method", is_eagle ? "eagle3" : is_draft ? "draft_model" : scenario_.speculative);
+    if (is_eagle || is_draft) config.set("model", named_draft());
+    if (scenario_.draft_tokens > 0) config.set("num_speculative_tokens", scenario_.draft_tokens);
+    text_.add(flag_name(row, false), json::write(config));
     carry("draft_tokens");
   }
 
@@ -244,11 +261,49 @@ class Writer {
     const auto name = flag_of_field(words, scenario_.speculative);
     if (!name) return;
     text_.add(flag_name(row, false), *name);
-    if (scenario_.speculative != "eagle") return;
+    if (scenario_.speculative != "eagle" && scenario_.speculative != kDraft) return;
     for (uint64_t i = 0; i < flags_.num_rows; ++i) {
       if (flags_.rows[i].form == FlagForm::draft_model)
-        text_.add(flag_name(flags_.rows[i], false), "DRAFT_MODEL");
+        text_.add(flag_name(flags_.rows[i], false), named_draft());
     }
+  }
+
+  bool has_draft() const { return !scenario_.draft_model.empty(); }
+
+  /// What drafts, by name where it is one of the catalogue's models.
+  std::string named_draft() {
+    if (scenario_.speculative != kDraft || !has_draft()) return "DRAFT_MODEL";
+    carry("draft_model");
+    return scenario_.draft_model;
+  }
+
+  /// Servers name it beside the way in which it drafts.
+  void write_draft_model(const EngineFlag& row) {
+    if (out_.engine != CommandEngine::llama_cpp || row.field.empty() || !has_draft()) return;
+    const std::string& format =
+        scenario_.draft_format.empty() ? scenario_.weight_format : scenario_.draft_format;
+    if (!gguf_name_of_format(format).empty() || scenario_.draft_format.empty())
+      carry("draft_format");
+    add(row, gguf_file(scenario_.draft_model, format));
+  }
+
+  void write_draft_values(const EngineFlag& row) {
+    EngineFlag words = row;
+    words.form = FlagForm::words;
+    const auto name = flag_of_field(words, scenario_.draft_cache_type);
+    if (name && !is_same_name(scenario_.draft_cache_type, flag_absent_text(row)))
+      text_.add(flag_name(row, false), *name);
+  }
+
+  void write_images(const EngineFlag& row) {
+    carry(row.field);
+    const uint64_t images = scenario_.images_per_request;
+    if (images == Scenario::kManyImages) return;
+    json::Value limits = json::Value::object();
+    limits.set("image", images);
+    // Without either the tower is not loaded.
+    if (images == 0) limits.set("video", images);
+    text_.add(flag_name(row, false), json::write(limits));
   }
 
   void write_expert_ranks(const EngineFlag& row) {
@@ -257,24 +312,30 @@ class Writer {
   }
 
   void write_devices(const EngineFlag& row) {
-    carry(row.field);
-    // Shares for several would stand for as many.
-    if (scenario_.gpu_count == 1 && scenario_.tensor_split.empty()) return;
+    uint64_t count = scenario_.gpu_count;
+    for (const GpuGroup& group :
+         parse_more_gpus(scenario_.more_gpus).value_or(std::vector<GpuGroup>()))
+      count += group.count;
     // No driver has more, and a list of thousands helps nobody.
     constexpr uint64_t kMaxDevices = 16;
+    // A reader takes cards of several kinds for as many of one.
+    if (count <= kMaxDevices && count == scenario_.gpu_count) carry(row.field);
+    // Shares for several would stand for as many.
+    if (count == 1 && scenario_.tensor_split.empty()) return;
     std::string list;
-    for (uint64_t i = 0; i < std::min(scenario_.gpu_count, kMaxDevices); ++i) {
+    for (uint64_t i = 0; i < std::min(count, kMaxDevices); ++i) {
       list += list.empty() ? "" : is_program("bench") ? "/" : ",";
       list += "CUDA" + std::to_string(i);
     }
-    if (scenario_.gpu_count > kMaxDevices) carried_.pop_back();
     text_.add(flag_name(row, false), list);
   }
 
   void write_gpu_layers(const EngineFlag& row) {
-    const bool is_all = scenario_.gpu_layers >= Scenario::kAllGpuLayers;
-    if (is_all && out_.engine == CommandEngine::ollama) return carry(row.field);
-    add(row, std::to_string(scenario_.gpu_layers));
+    const bool is_draft = row.field == "draft_gpu_layers";
+    const uint64_t layers = is_draft ? scenario_.draft_gpu_layers : scenario_.gpu_layers;
+    const bool is_all = layers >= Scenario::kAllGpuLayers;
+    if (is_all && (is_draft || out_.engine == CommandEngine::ollama)) return carry(row.field);
+    add(row, std::to_string(layers));
   }
 
   /// One test: a prompt of the whole context.

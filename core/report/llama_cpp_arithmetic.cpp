@@ -110,6 +110,34 @@ class Explainer {
   uint64_t device_;
 };
 
+/// What the draft model adds to a term of one device.
+std::vector<ArithmeticLine> draft_lines(const LlamaCppEstimate& estimate, TermId id,
+                                        uint64_t device) {
+  if (estimate.draft == nullptr) return {};
+  const LlamaCppStored& stored = estimate.draft->stored;
+  const auto of = [device](const LlamaCppBufferBytes& bytes) {
+    if (device != kHost) return bytes.gpus[index_of(device)];
+    return bytes.cpu + bytes.cpu_repack + bytes.pinned;
+  };
+  CheckedU64 bytes;
+  std::string_view formula;
+  if (id == TermId::weights) {
+    bytes = of(stored.weights);
+    formula = "padded tensors of the draft model";
+  } else if (id == TermId::kv_cache) {
+    bytes = of(stored.kv_full) + of(stored.kv_windowed) + of(stored.indexer) + of(stored.state);
+    formula = "caches of the draft model, of the same context and sequences";
+  } else if (id == TermId::activations) {
+    const LlamaCppCompute& compute = estimate.draft->compute;
+    bytes = of(stored.output) +
+            checked((device == kHost ? compute.host : compute.gpus[index_of(device)]).bytes);
+    formula = "compute and output buffers of the draft model";
+  }
+  const uint64_t value = bytes.value_or(0);
+  if (value == 0) return {};
+  return {{"draft_model", std::string(formula), grouped_digits(value) + " B", value}};
+}
+
 std::vector<ArithmeticLine> lines_of(const Explainer& explainer, TermId id) {
   switch (id) {
     case TermId::weights: return explainer.weights();
@@ -138,6 +166,8 @@ void explain_llama_cpp(LlamaCppEstimate& estimate, const LlamaCppModel& model,
     const Explainer explainer(estimate, model, is_host ? kHost : i);
     for (Term& term : devices[index_of(i)].terms) {
       term.lines = lines_of(explainer, term.id);
+      for (ArithmeticLine& line : draft_lines(estimate, term.id, is_host ? kHost : i))
+        term.lines.push_back(std::move(line));
       if (term.id == TermId::runtime && term.high != Bytes())
         term.lines.push_back(runtime_line(term, is_host));
       term.source = source;

@@ -26,7 +26,10 @@ enum class FlagForm : uint8_t {
   lora,             ///< vLLM's --enable-lora
   speculative,      ///< vLLM's JSON
   draft_algorithm,  ///< SGLang's and TensorRT-LLM's names of speculative decoding
-  draft_model,      ///< its draft model
+  draft_model,      ///< a model that drafts
+  draft_kind,       ///< llama.cpp's names of speculative decoding
+  draft_values,     ///< the type of a draft's values, which the scenario has as that of its keys
+  images,           ///< vLLM's limits of inputs per request
   expert_ranks,     ///< ranks over which experts are dealt out
   devices,          ///< llama.cpp's list of GPUs
   all_experts,      ///< llama.cpp's --cpu-moe

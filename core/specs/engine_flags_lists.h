@@ -7,7 +7,7 @@ namespace vramgauge::flag_lists {
 
 inline constexpr std::string_view kVllmNotModelled =
     "num-gpu-blocks-override= compilation-config= O= cc= cudagraph-capture-sizes* "
-    "cuda-graph-sizes* max-cudagraph-capture-size= hf-overrides= limit-mm-per-prompt= "
+    "cuda-graph-sizes* max-cudagraph-capture-size= hf-overrides= "
     "mm-processor-kwargs= mm-encoder-tp-mode= skip-mm-profiling kv-transfer-config= "
     "ec-transfer-config= enable-sleep-mode fully-sharded-loras lora-dtype= lora-extra-vocab-size= "
     "disable-hybrid-kv-cache-manager disable-sliding-window load-format= enable-eplb "
@@ -78,7 +78,7 @@ inline constexpr std::string_view kSglangNotModelled =
     "attention-context-parallel-size= attn-cp-size= moe-data-parallel-size= moe-dp-size= "
     "moe-dense-tp-size= enable-dp-lm-head moe-a2a-backend= enable-deepep-moe deepep-mode= "
     "ep-num-redundant-experts= enable-eplb eplb-... enable-two-batch-overlap "
-    "enable-single-batch-overlap enable-lora lora-paths* max-lora-rank= max-loras-per-batch= "
+    "enable-single-batch-overlap lora-paths* "
     "lora-target-modules* json-model-override-args= load-format= attention-backend= "
     "decode-attention-backend= prefill-attention-backend= mm-attention-backend= "
     "speculative-num-steps= speculative-eagle-topk= speculative-token-map= "
@@ -160,9 +160,9 @@ inline constexpr std::string_view kTensorRtLlmIgnored =
 inline constexpr std::string_view kLlamaCppNotModelled =
     "fit? fit-target= fit-ctx= fitt= fitc= mmproj= mm= mmproj-url= mmu= mmproj-auto no-mmproj "
     "no-mmproj-offload mmproj-offload lora= lora-scaled* control-vector= control-vector-scaled* "
-    "sm= split-mode= mg= main-gpu= rpc= md= model-draft= hfd= hfrd= hf-repo-draft= ngld= "
-    "gpu-layers-draft= n-gpu-layers-draft= cd= ctx-size-draft= ctkd= ctvd= cache-type-k-draft= "
-    "cache-type-v-draft= devd= device-draft= draft= draft-n= draft-max= draft-min= draft-n-min= "
+    "sm= split-mode= mg= main-gpu= rpc= "
+    "cd= ctx-size-draft= "
+    "devd= device-draft= draft-min= draft-n-min= "
     "draft-p-min= spec-... otd= override-tensor-draft= ncmoed= cmoed= n-cpu-moe-draft= "
     "cpu-moe-draft moe-cache-mib= ncffn= n-cpu-ffn= no-repack nr repack no-host override-kv= "
     "cram= cache-ram= lm= load-mode= lzm= lazy-mode= grp-attn-n= gan= grp-attn-w= gaw= "

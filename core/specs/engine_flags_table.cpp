@@ -60,6 +60,7 @@ constexpr EngineFlag kVllm[] = {
     {"--enable-lora", FlagForm::lora, "max_loras", "", ""},
     {"--max-loras", kValue, "max_loras", "", ""},
     {"--max-lora-rank", kValue, "max_lora_rank", "", ""},
+    {"--limit-mm-per-prompt", FlagForm::images, "images_per_request", "", ""},
     {"--language-model-only", kToggle, "language_model_only", "", ""},
     {"--cpu-offload-gb", kValue, "cpu_offload_gib", "", ""},
 };
@@ -83,10 +84,14 @@ constexpr EngineFlag kSglang[] = {
     {"--page-size", kValue, "block_tokens", "", ""},
     {"--cuda-graph-max-bs", kValue, "cuda_graph_max_bs", "", ""},
     {"--swa-full-tokens-ratio", kValue, "swa_full_tokens_ratio", "", ""},
+    {"--enable-lora", FlagForm::lora, "max_loras", "", ""},
+    {"--max-loras-per-batch", kValue, "max_loras", "", ""},
+    {"--max-lora-rank", kValue, "max_lora_rank", "", ""},
     {"--speculative-algorithm --speculative-algo", FlagForm::draft_algorithm, "speculative",
-     "mtp=NEXTN eagle=EAGLE3 eagle<EAGLE ngram=NGRAM", ""},
+     "mtp=NEXTN eagle=EAGLE3 eagle<EAGLE ngram=NGRAM draft=STANDALONE", ""},
     {"--speculative-num-draft-tokens", kValue, "draft_tokens", "", ""},
-    {"--speculative-draft-model-path --speculative-draft-model", FlagForm::draft_model, "", "", ""},
+    {"--speculative-draft-model-path --speculative-draft-model", FlagForm::draft_model,
+     "draft_model", "", ""},
 };
 
 constexpr EngineFlag kTensorRtLlm[] = {
@@ -107,11 +112,11 @@ constexpr EngineFlag kTensorRtLlm[] = {
      "fp16<auto fp8=fp8 nvfp4=nvfp4", ""},
     {"%kv_cache_config.tokens_per_block", kValue, "block_tokens", "", ""},
     {"%speculative_config.decoding_type", FlagForm::draft_algorithm, "speculative",
-     "mtp=MTP eagle=Eagle eagle<Eagle3 ngram=NGram", ""},
+     "mtp=MTP eagle=Eagle eagle<Eagle3 ngram=NGram draft=Draft_Target", ""},
     {"%speculative_config.num_nextn_predict_layers %speculative_config.max_draft_len", kValue,
      "draft_tokens", "", ""},
     {"%speculative_config.speculative_model_dir %speculative_config.speculative_model",
-     FlagForm::draft_model, "", "", ""},
+     FlagForm::draft_model, "draft_model", "", ""},
 };
 
 constexpr std::string_view kGgmlTypes =
@@ -149,6 +154,21 @@ constexpr EngineFlag kLlamaCpp[] = {
     {"!-nkvo -kvo --kv-offload !--no-kv-offload $LLAMA_ARG_KV_OFFLOAD !$LLAMA_ARG_NO_KV_OFFLOAD",
      kToggle, "kv_offload", "", ""},
     {"--op-offload !--no-op-offload !-nopo", kToggle, "op_offload", "", ""},
+    {"-md --model-draft --spec-draft-model $LLAMA_ARG_SPEC_DRAFT_MODEL $LLAMA_ARG_MODEL_DRAFT",
+     FlagForm::draft_model, "draft_model", "", ""},
+    {"-hfd -hfrd --hf-repo-draft --spec-draft-hf $LLAMA_ARG_SPEC_DRAFT_HF_REPO",
+     FlagForm::draft_model, "", "", ""},
+    {"--spec-type $LLAMA_ARG_SPEC_TYPE", FlagForm::draft_kind, "", "", ""},
+    {"-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl "
+     "$LLAMA_ARG_N_GPU_LAYERS_DRAFT",
+     FlagForm::gpu_layers, "draft_gpu_layers", "", ""},
+    {"-ctkd --cache-type-k-draft --spec-draft-type-k $LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_K", kWords,
+     "draft_cache_type", kGgmlTypes, ""},
+    {"-ctvd --cache-type-v-draft --spec-draft-type-v $LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_V",
+     FlagForm::draft_values, "draft_cache_type", kGgmlTypes, ""},
+    {"--spec-draft-n-max --draft-max --draft --draft-n $LLAMA_ARG_SPEC_DRAFT_N_MAX "
+     "$LLAMA_ARG_DRAFT_MAX",
+     kValue, "draft_tokens", "", ""},
 };
 
 constexpr EngineFlag kOllama[] = {

@@ -13,6 +13,7 @@ constexpr uint64_t kOne = Decimal::kScale;
 constexpr std::string_view kLlamaCpp = "llama_cpp";
 constexpr std::string_view kVersioned = "llama_cpp,vllm,sglang,tensorrt_llm,transformers";
 constexpr std::string_view kServers = "vllm,sglang,tensorrt_llm";
+constexpr std::string_view kAdapting = "vllm,sglang";
 constexpr std::string_view kDrafting = "llama_cpp,vllm,sglang,tensorrt_llm";
 constexpr std::string_view kVllm = "vllm";
 constexpr std::string_view kSglang = "sglang";
@@ -172,8 +173,8 @@ std::vector<Field> make_fields() {
               option("speculative", "engine", "off,mtp,eagle,ngram,draft", &Scenario::speculative)),
       only_in(kDrafting,
               integer("draft_tokens", "engine", "tokens", 0, 1024, &Scenario::draft_tokens)),
-      only_in(kVllm, integer("max_loras", "weights", "none", 0, 1024, &Scenario::max_loras)),
-      only_in(kVllm,
+      only_in(kAdapting, integer("max_loras", "weights", "none", 0, 1024, &Scenario::max_loras)),
+      only_in(kAdapting,
               integer("max_lora_rank", "weights", "none", 1, 4096, &Scenario::max_lora_rank)),
       only_in(kVllm,
               option("language_model_only", "weights", kSwitch, &Scenario::language_model_only)),

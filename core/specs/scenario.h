@@ -130,7 +130,7 @@ struct Scenario {
   uint64_t draft_gpu_layers = kAllGpuLayers;
   /// Type of its cache (llama.cpp); servers cache it as the model's own.
   std::string draft_cache_type = "fp16";
-  /// Cards of other kinds behind those of gpu and gpu_count: "nvidia-l4,nvidia-rtx-3090:2".
+  /// Cards of other kinds behind those of gpu and gpu_count: "nvidia-l4,tesla-t4:2".
   std::string more_gpus;
   /// Most images of one request that vLLM takes; its own limit is so high that it is none.
   uint64_t images_per_request = kManyImages;

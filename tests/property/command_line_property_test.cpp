@@ -26,26 +26,30 @@ constexpr Kind kKinds[] = {
     {"vllm", "",
      "model model_config weight_format gpu gpu_memory_gib gpu_count cache_type_k cache_type_v "
      "context_tokens num_requests engine_version expert_parallel held_gib draft_tokens "
-     "max_lora_rank"},
+     "max_lora_rank draft_model draft_format calibration"},
     {"sglang", "",
      "model model_config weight_format gpu gpu_memory_gib gpu_count cache_type_k cache_type_v "
-     "context_tokens num_requests engine_version expert_parallel held_gib draft_tokens"},
+     "context_tokens num_requests engine_version expert_parallel held_gib draft_tokens "
+     "max_lora_rank draft_model draft_format calibration"},
     {"tensorrt_llm", "",
      "model model_config weight_format gpu gpu_memory_gib gpu_count cache_type_k cache_type_v "
      "context_tokens num_requests engine_version expert_parallel held_gib draft_tokens "
-     "data_ranks"},
+     "data_ranks draft_model draft_format calibration"},
     {"llama_cpp", "",
      "model model_config weight_format gpu gpu_memory_gib gpu_count cache_type_k cache_type_v "
      "num_requests engine_version held_gib host_ram_gib projector_gib lora_gib swa_full "
-     "kv_unified"},
+     "kv_unified draft_model draft_format draft_tokens draft_gpu_layers draft_cache_type more_gpus "
+     "calibration"},
     {"llama_cpp", "ollama",
      "model model_config weight_format gpu gpu_memory_gib gpu_count cache_type_k cache_type_v "
      "engine_version held_gib program batch_tokens ubatch_tokens kv_unified swa_full kv_offload "
      "op_offload "
-     "tensor_split override_tensors cpu_moe_layers host_ram_gib projector_gib lora_gib"},
+     "tensor_split override_tensors cpu_moe_layers host_ram_gib projector_gib lora_gib "
+     "draft_model draft_format draft_tokens draft_gpu_layers draft_cache_type more_gpus "
+     "calibration"},
     {"transformers", "",
      "model model_config weight_format gpu gpu_memory_gib gpu_count cache_type_k cache_type_v "
-     "engine_version held_gib prefill_tokens"},
+     "engine_version held_gib prefill_tokens calibration"},
 };
 
 class RandomScenario {
@@ -93,6 +97,9 @@ class RandomScenario {
                  : pick({"Qwen/Qwen3-8B", "some org/it's a \"model\"", "a/b;c&d|e<f>g",
                          "x/$HOME `y`"});
     }
+    if (field.key == "draft_model") return pick({"", "Qwen/Qwen3-0.6B", "a/b;c&d|e<f>g"});
+    if (field.key == "draft_format") return pick({"", "auto", "Q8_0", "4.85bpw"});
+    if (field.key == "more_gpus") return pick({"", "nvidia-l4,tesla-t4:2"});
     if (field.key == "model_config") return pick({"", R"({"model_type":"custom"})"});
     if (field.key == "weight_format") {
       return pick({"auto", "bf16", "fp16", "fp32", "fp8-per-tensor", "bnb-4bit", "bnb-int8",
@@ -155,6 +162,10 @@ std::string meaning(const Scenario& scenario, const Field& field) {
   // llama.cpp's converter writes these as files of one type (api/llama_cpp.cpp, plain_mix).
   if (field.key == "weight_format" && is_llama_cpp)
     return std::string(gguf_name_of_format(scenario.weight_format));
+  if (field.key == "draft_format" && is_llama_cpp) {
+    return std::string(gguf_name_of_format(scenario.draft_format.empty() ? scenario.weight_format
+                                                                         : scenario.draft_format));
+  }
   return field_text(scenario, field);
 }
 
@@ -182,6 +193,8 @@ Scenario taken(const Scenario& asked, const WrittenCommand& written, const Parse
   }
   if (!contains(written.not_carried, "model") && !parsed.model.candidates.empty())
     out.model = parsed.model.candidates.front();
+  if (!contains(written.not_carried, "draft_model") && !parsed.draft.candidates.empty())
+    out.draft_model = parsed.draft.candidates.front();
   return out;
 }
 

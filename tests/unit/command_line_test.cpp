@@ -144,6 +144,75 @@ TEST(CommandLine, LeftToTheEngineIsLeftOut) {
   EXPECT_EQ(patch.find("gpu_count"), nullptr);
 }
 
+// llama.cpp's common/arg.cpp as of 2026-06-07: the newer spellings and those that they replaced.
+TEST(CommandLine, DraftModelsOfLlamaCpp) {
+  const std::string text =
+      "llama-server -m Qwen3-8B-Q4_K_M.gguf -md Qwen3-0.6B-Q8_0.gguf --spec-type draft-simple "
+      "-ngld 20 --draft-max 8 -ctkd q8_0 -ctvd q8_0";
+  const json::Value reply = parse(text);
+  const json::Value& result = *reply.find("result");
+  EXPECT_EQ(text_at(*result.find("draft_model"), "text"), "Qwen3-0.6B-Q8_0.gguf");
+  EXPECT_EQ(patched(text, "draft_format"), "\"Q8_0\"");
+  EXPECT_EQ(patched(text, "draft_gpu_layers"), "20");
+  EXPECT_EQ(patched(text, "draft_tokens"), "8");
+  EXPECT_EQ(patched(text, "draft_cache_type"), "\"q8_0\"");
+  EXPECT_TRUE(names(result, "not_modelled").empty());
+  EXPECT_EQ(patched("llama-server -m a-Q8_0.gguf --spec-draft-model b-Q8_0.gguf "
+                    "--spec-draft-n-max 5 --spec-draft-ngl all",
+                    "draft_tokens"),
+            "5");
+  // As the model's own.
+  EXPECT_EQ(patched("llama-server -m a-Q8_0.gguf -md b-Q8_0.gguf", "draft_format"), "\"\"");
+}
+
+TEST(CommandLine, OtherWaysOfDraftingAreNotModelled) {
+  const auto not_modelled = [](std::string_view text) {
+    const json::Value reply = parse(text);
+    return names(*reply.find("result"), "not_modelled");
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(not_modelled("llama-server -m m.gguf --spec-type draft-mtp"), Names{"--spec-type"});
+  // The scenario has one type for keys and values.
+  EXPECT_EQ(not_modelled("llama-server -m m.gguf -md d.gguf -ctkd q8_0"), Names{"-ctvd"});
+  EXPECT_EQ(not_modelled("llama-server -m m.gguf -md d.gguf -ctkd q8_0 -ctvd q4_0"),
+            Names{"-ctvd"});
+}
+
+TEST(CommandLine, DraftModelsOfServers) {
+  const std::string vllm =
+      R"(vllm serve Qwen/Qwen3-8B --speculative-config '{"model":"Qwen/Qwen3-0.6B",)"
+      R"("num_speculative_tokens":5}')";
+  EXPECT_EQ(patched(vllm, "speculative"), "\"draft\"");
+  EXPECT_EQ(patched(vllm, "draft_tokens"), "5");
+  EXPECT_EQ(text_at(*parse(vllm).find("result")->find("draft_model"), "text"), "Qwen/Qwen3-0.6B");
+  EXPECT_EQ(patched(R"(vllm serve m --speculative-config '{"method":"draft_model","model":"d"}')",
+                    "speculative"),
+            "\"draft\"");
+  // Of a head that drafts no catalogue knows the size.
+  const json::Value eagle =
+      parse(R"(vllm serve m --speculative-config '{"method":"eagle3","model":"a/b-EAGLE3"}')");
+  EXPECT_EQ(eagle.find("result")->find("draft_model"), nullptr);
+  EXPECT_EQ(patched("sglang serve --model-path m --speculative-algorithm STANDALONE "
+                    "--speculative-draft-model-path d --speculative-num-draft-tokens 4",
+                    "speculative"),
+            "\"draft\"");
+}
+
+// vllm/engine/arg_utils.py: JSON, or pairs as they were written once.
+TEST(CommandLine, ImagesOfARequest) {
+  const auto images = [](const std::string& limit) {
+    return patched("vllm serve m --limit-mm-per-prompt '" + limit + "'", "images_per_request");
+  };
+  EXPECT_EQ(images(R"({"image":2})"), "2");
+  EXPECT_EQ(images("image=2,video=0"), "2");
+  EXPECT_EQ(images(R"({"image":{"count":3,"width":512}})"), "3");
+  EXPECT_EQ(images(R"({"image":0,"video":0})"), "0");
+  EXPECT_EQ(images(R"({"video":1})"), "999");
+  EXPECT_EQ(patched("vllm serve m", "images_per_request"), "999");
+  // The tower stays for videos.
+  EXPECT_EQ(images(R"({"image":0})"), "999");
+}
+
 TEST(CommandLine, ListsWhatIsNotUnderstood) {
   const json::Value reply =
       parse("vllm serve m --frobnicate 3 --max-num-seqs many --api-key secret");

@@ -103,6 +103,14 @@ constexpr Effect kEffects[] = {
     {kLlama, "", R"("max_loras":4)"},
     {kLlama, R"("max_loras":4)", R"("max_loras":4,"max_lora_rank":64)"},
     {kHybrid, "", R"("language_model_only":"on")"},
+    {kHybrid, "", R"("images_per_request":0)"},
+    {R"("model":"google/gemma-3-4b-it","weight_format":"bf16")", R"("max_num_seqs":2)",
+     R"("max_num_seqs":2,"images_per_request":1)"},
+    {kLlama, R"("speculative":"ngram","draft_tokens":3)",
+     R"("speculative":"draft","draft_model":"meta-llama/Llama-3.2-1B","draft_tokens":3)"},
+    {kLlama, R"("speculative":"draft","draft_model":"meta-llama/Llama-3.2-1B","draft_tokens":3)",
+     R"("speculative":"draft","draft_model":"meta-llama/Llama-3.2-1B","draft_tokens":3,
+        "draft_format":"fp8-per-tensor")"},
     {kLlama, "", R"("cpu_offload_gib":4)"},
     {kLlama, "", R"("cache_type_k":"fp8")"},
     {kLlama, "", R"("num_requests":100)"},
@@ -145,6 +153,17 @@ constexpr Refused kRefused[] = {
      "/max_num_batched_tokens"},
     {kLlama, R"("speculative":"mtp")", "engine.no_draft_layers", "/speculative"},
     {kLlama, R"("speculative":"ngram")", "json.missing_key", "/draft_tokens"},
+    {kLlama, R"("speculative":"draft","draft_tokens":3)", "json.missing_key", "/draft_model"},
+    {kLlama, R"("speculative":"draft","draft_model":"meta-llama/Llama-3.2-1B")", "json.missing_key",
+     "/draft_tokens"},
+    {kLlama, R"("speculative":"draft","draft_model":"no such model","draft_tokens":3)",
+     "catalogue.unknown_model", "/draft_model"},
+    {kLlama,
+     R"("speculative":"draft","draft_model":"meta-llama/Llama-3.2-1B","draft_format":"none",
+        "draft_tokens":3)",
+     "catalogue.unknown_format", "/draft_format"},
+    {kLlama, R"("speculative":"draft","draft_model":"google/gemma-3n-E4B-it","draft_tokens":3)",
+     "model.unsupported", "/draft_model"},
     {kLlama, R"("engine_version":"newest")", "value.unreadable", "/engine_version"},
     {kLlama, R"("gpu":"apple-m4-max-128-gb")", "engine.device_not_served", "/gpu"},
     {kLlama, R"("gpu":"tesla-p40")", "engine.device_not_served", "/gpu"},
@@ -168,6 +187,40 @@ TEST(VllmScenario, RefusalsStandBesideTheVerdict) {
       estimate(kLlama, R"("gpu":"nvidia-geforce-rtx-4090","max_model_len":131072)");
   EXPECT_TRUE(names(longer, "warnings", "vllm.too_long"));
   EXPECT_EQ(fact(longer, "refusal"), "\"too_long\"");
+}
+
+/// A limit of no images and videos is that of no inputs but text (multimodal limits all 0).
+TEST(VllmScenario, WithoutImagesTheTowerIsLeftOut) {
+  EXPECT_EQ(made_of(estimate(kHybrid, R"("images_per_request":0)")),
+            made_of(estimate(kHybrid, R"("language_model_only":"on")")));
+}
+
+TEST(VllmScenario, DraftModelsThatCannotDraftAreNamed) {
+  EXPECT_TRUE(names(estimate(kLlama, R"("speculative":"draft","draft_model":"Qwen/Qwen3-0.6B",
+                                        "draft_tokens":3)"),
+                    "warnings", "engine.draft_vocabulary"));
+  EXPECT_TRUE(names(estimate(kLlama, R"("draft_model":"meta-llama/Llama-3.2-1B")"), "warnings",
+                    "engine.draft_unused"));
+}
+
+/// The draft is on the last stage, beside its part of the model; its layers are cached there.
+TEST(VllmScenario, ADraftModelIsOnTheLastStage) {
+  // Parameters and tables; the allocator's rounding stands behind them.
+  const auto weights = [](const json::Value& answer, std::size_t device) {
+    const json::Value& found = (*answer.find("result")->find("devices")->as_array())[device];
+    const json::Value& term = found.find("terms")->as_array()->front();
+    uint64_t sum = 0;
+    for (const std::size_t line : {0, 1})
+      sum += (*term.find("lines")->as_array())[line].find("result")->as_u64().value_or(0);
+    return sum;
+  };
+  const json::Value plain = estimate(kLlama, R"("gpu_count":2,"pipeline_stages":2)");
+  const json::Value drafted =
+      estimate(kLlama, R"("gpu_count":2,"pipeline_stages":2,"speculative":"draft",
+                          "draft_model":"meta-llama/Llama-3.2-1B","draft_tokens":3)");
+  EXPECT_EQ(weights(drafted, 0), weights(plain, 0));
+  // 1,235,814,400 parameters of 2 B and a rotary table of 131,072 x 64 x 2 B.
+  EXPECT_EQ(weights(drafted, 1) - weights(plain, 1), 2488406016U);
 }
 
 /// What does not fit is short of something, also where the terms are within the share.

@@ -61,7 +61,7 @@ export class SearchField extends StoreElement {
         aria-activedescendant=${open && this.#items.length > 0 ? `item-${this.active}` : nothing}
         aria-describedby="about"
         aria-invalid=${error ? "true" : "false"}
-        placeholder=${open ? this.#selected_name() : nothing}
+        placeholder=${(open && this.#selected_name()) || this.#unset_name() || nothing}
         .value=${this.query ?? this.#selected_name()}
         @input=${(event: InputEvent) => this.#open((event.target as HTMLInputElement).value)}
         @keydown=${this.#on_key}
@@ -130,6 +130,8 @@ export class SearchField extends StoreElement {
   #find(query: string): void {
     const found = this.store.lists.search(this.kind, query, kShownItems);
     const extra = extra_items(this.kind, query, found.items);
+    const unset = query === "" && this.#unset_name();
+    if (unset) extra.unshift({ id: "", name: unset });
     this.#items = [...extra, ...found.items];
     this.#total = found.total + extra.length;
     this.active = Math.max(0, Math.min(this.active, this.#items.length - 1));
@@ -143,6 +145,12 @@ export class SearchField extends StoreElement {
       extra_items(this.kind, "", []).find((extra) => extra.id === id) ??
       this.store.lists.item(this.kind, id);
     return item ? item_name(item) : id;
+  }
+
+  /** What an empty field stands for, where it may be empty. */
+  #unset_name(): string {
+    const may_be_empty = this.store.fields.get(this.key)?.default === "";
+    return may_be_empty ? t(`unset.${this.key}`) : "";
   }
 
   #open(query: string): void {
@@ -163,7 +171,7 @@ export class SearchField extends StoreElement {
 
   #choose(item: CatalogueItem): void {
     this.query = null;
-    this.store.set(this.key, item.id);
+    this.store.set(this.key, item.id || undefined);
   }
 
   readonly #on_key = (event: KeyboardEvent): void => {
