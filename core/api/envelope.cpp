@@ -1,5 +1,7 @@
 #include "api/envelope.h"
 
+#include <utility>
+
 namespace vramgauge::api {
 namespace {
 
@@ -45,11 +47,11 @@ Answer unknown_keys(json::ObjectReader& reader, Diagnostics& errors, Answer answ
   return answer;
 }
 
-std::string write_envelope(const Answer& answer) {
+std::string write_envelope(Answer answer) {
   json::Value out = json::Value::object();
   out.set("ok", json::Value::boolean(answer.result.has_value()));
   if (answer.result) {
-    out.set("result", *answer.result);
+    out.set("result", std::move(*answer.result));
   } else {
     out.set("errors", diagnostics_json(answer.result.error()));
   }

@@ -31,6 +31,6 @@ json::Value diagnostic_json(const Diagnostic& diagnostic);
 Answer unknown_keys(json::ObjectReader& reader, Diagnostics& errors, Answer answer);
 
 /// The envelope as text.
-std::string write_envelope(const Answer& answer);
+std::string write_envelope(Answer answer);
 
 }  // namespace vramgauge::api

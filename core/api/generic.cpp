@@ -47,6 +47,7 @@ GenericModel model_of(const Resolved& resolved) {
 struct KeptGeneric final : Kept {
   GenericConstants constants;
   GenericModel model;
+  HardwareSpec hardware;
   /// For which the constants were read.
   Decimal overhead_factor;
   Decimal fixed_gib;
@@ -64,6 +65,7 @@ Result<std::unique_ptr<Kept>> read_kept(const Resolved& resolved) {
   if (!constants) return fail(std::move(constants.error()));
   kept->constants = std::move(*constants);
   kept->model = model_of(resolved);
+  kept->hardware = without_held(resolved.hardware);
   kept->overhead_factor = resolved.scenario.overhead_factor;
   kept->fixed_gib = resolved.scenario.fixed_gib;
   kept->live_buffers = resolved.scenario.live_buffers;
@@ -83,8 +85,7 @@ Result<Breakdown> generic_breakdown(const Resolved& resolved, const std::string&
   GenericModel model = known.model;
   model.weights = resolved.weights->total;
   model.weights_basis = resolved.weights->basis;
-  auto breakdown =
-      estimate_generic(resolved.scenario, model, without_held(resolved.hardware), known.constants);
+  auto breakdown = estimate_generic(resolved.scenario, model, known.hardware, known.constants);
   if (!breakdown) return fail(below(path, std::move(breakdown.error())));
   return breakdown;
 }

@@ -11,6 +11,7 @@
 #include "import/catalogue.h"
 #include "model/parameters.h"
 #include "model/weight_formats.h"
+#include "plan/format_sizes.h"
 #include "specs/model_spec.h"
 #include "specs/scenario.h"
 #include "specs/stored_model.h"
@@ -40,6 +41,8 @@ struct LoadedModel {
   std::vector<WeightTensor> tensors;
   ParameterCount parameters;
   std::map<std::string, FormattedWeights, std::less<>> weights_by_format;
+  /// Sizes in the catalogue's formats, in their order, once a search has asked.
+  mutable std::vector<std::optional<FormatSize>> sizes_by_format;
   /// Grows as it is asked. Who makes it says how it ends: a session without server engines does not
   /// link what it is made of.
   mutable std::unique_ptr<ServerCache, void (*)(ServerCache*)> server{nullptr, nullptr};

@@ -13,19 +13,6 @@ bool is_looked_up(const Field& field) {
   return field.kind == FieldKind::choice || (field.group != "workload" && field.group != "engine");
 }
 
-std::vector<const Field*> fields_of(bool looked_up) {
-  std::vector<const Field*> fields;
-  for (const Field& field : scenario_fields())
-    if (is_looked_up(field) == looked_up) fields.push_back(&field);
-  return fields;
-}
-
-bool has_same_names(const Scenario& a, const Scenario& b) {
-  static const std::vector<const Field*> kNames = fields_of(true);
-  return std::all_of(kNames.begin(), kNames.end(),
-                     [&](const Field* field) { return has_same(a, b, *field); });
-}
-
 }  // namespace
 
 bool is_word_of(std::string_view list, std::string_view word) {
@@ -37,8 +24,23 @@ bool is_word_of(std::string_view list, std::string_view word) {
   return false;
 }
 
+SessionProbe::SessionProbe(const PlanContext& context) : context_(context) {
+  for (const Field& field : scenario_fields())
+    (is_looked_up(field) ? names_ : numbers_).push_back(&field);
+}
+
+void SessionProbe::vary(const std::vector<const Field*>& fields) {
+  names_.clear();
+  numbers_.clear();
+  for (const Field* field : fields)
+    (is_looked_up(*field) ? names_ : numbers_).push_back(field);
+}
+
 Result<const Resolved*> SessionProbe::resolve(const Scenario& scenario) {
-  if (resolved_ && has_same_names(asked_, scenario)) {
+  const bool has_same_names = std::all_of(names_.begin(), names_.end(), [&](const Field* field) {
+    return has_same(asked_, scenario, *field);
+  });
+  if (resolved_ && has_same_names) {
     copy_numbers(scenario);
     return &*resolved_;
   }
@@ -56,9 +58,8 @@ Result<const Resolved*> SessionProbe::resolve(const Scenario& scenario) {
 }
 
 void SessionProbe::copy_numbers(const Scenario& scenario) {
-  static const std::vector<const Field*> kNumbers = fields_of(false);
   Scenario& known = resolved_->scenario;
-  for (const Field* field : kNumbers) {
+  for (const Field* field : numbers_) {
     if (has_same(known, scenario, *field)) continue;
     has_new_numbers_ = has_new_numbers_ || field->number != &Scenario::num_requests;
     copy_field(scenario, known, *field);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/envelope.h"
 #include "api/parts.h"
@@ -24,7 +25,10 @@ struct PlanContext {
 /// Names are looked up again only when one changes.
 class SessionProbe final : public Probe {
  public:
-  explicit SessionProbe(const PlanContext& context) : context_(context) {}
+  explicit SessionProbe(const PlanContext& context);
+
+  /// From now on scenarios differ in these fields only, and no others are looked at.
+  void vary(const std::vector<const Field*>& fields);
 
   Outcome estimate(const Scenario& scenario) override { return outcome(scenario, false); }
   Outcome with_answers(const Scenario& scenario) override { return outcome(scenario, true); }
@@ -40,6 +44,9 @@ class SessionProbe final : public Probe {
   void copy_numbers(const Scenario& scenario);
 
   const PlanContext& context_;
+  /// Fields that are compared: those that are looked up, and the others.
+  std::vector<const Field*> names_;
+  std::vector<const Field*> numbers_;
   /// As it was asked, with its names not yet canonical.
   Scenario asked_;
   std::optional<Resolved> resolved_;

@@ -262,6 +262,17 @@ class Searcher {
     const Diagnostics ignored = resolve_part_formats(formats_);
   }
 
+  /// Sizes of a model in the formats, which other searches over them find again.
+  const std::vector<std::optional<FormatSize>>& sizes_of(const LoadedModel& model) const {
+    std::vector<std::optional<FormatSize>>& known = model.sizes_by_format;
+    if (!known.empty()) return known;
+    FormatSizes sizes(model.tensors, model.spec);
+    known.reserve(formats_.size());
+    for (const WeightFormat& format : formats_)
+      known.push_back(is_of_files(format) ? sizes.in(format) : std::nullopt);
+    return known;
+  }
+
   void read_cards() {
     const Scenario& scenario = request_.plan.scenario;
     for (const CatalogueEntry* entry : axis("gpus", context_.catalogue.gpus())) {
@@ -279,14 +290,14 @@ class Searcher {
   }
 
   void add_model(const CatalogueEntry& entry, const Resolved& base) {
-    FormatSizes sizes(base.model->tensors, base.model->spec);
+    const std::vector<std::optional<FormatSize>>& sizes = sizes_of(*base.model);
     FormattedWeights weights;
     Resolved resolved = base;
     resolved.weights = &weights;
     std::unique_ptr<Kept> kept;
     const EngineFace& engine = *context_.parts.engine(kGeneric);
-    for (std::size_t i = 0; i < formats_.size(); ++i) {
-      const auto size = is_of_files(formats_[i]) ? sizes.in(formats_[i]) : std::nullopt;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::optional<FormatSize>& size = sizes[i];
       if (!size) continue;
       weights.total = size->total;
       weights.basis = size->basis;

@@ -74,6 +74,13 @@ uint64_t cost_of(const Axis& axis) {
   return axis.field->number != nullptr ? 1 : 2;
 }
 
+std::vector<const Field*> fields_of(const Axis& x, const Axis& y) {
+  std::vector<const Field*> fields;
+  for (const Axis* axis : {&x, &y})
+    if (axis->field != nullptr) fields.push_back(axis->field);
+  return fields;
+}
+
 struct Points {
   std::string states;
   std::vector<uint64_t> needed;
@@ -160,6 +167,7 @@ Answer sweep(const PlanContext& context, const json::Value& request) {
   const auto resolved = probe.resolve(asked.scenario);
   if (!resolved) return fail(resolved.error());
   Diagnostics warnings = (*resolved)->warnings;
+  probe.vary(fields_of(x, y));
   json::Value out = points_json(evaluate(probe, asked.scenario, x, y), has_terms);
   out.set("x", axis_json(x));
   out.set("y", axis_json(y));

@@ -210,5 +210,24 @@ TEST(SearchProperty, RowsOfTheWholeCatalogueAreEstimates) {
   }
 }
 
+// Sizes of models are kept from one search to the next.
+TEST(SearchProperty, ASecondSearchAnswersAsAFirst) {
+  const auto request = [](uint64_t context_tokens) {
+    json::Value scenario = json::Value::object();
+    scenario.set("context_tokens", context_tokens);
+    json::Value out = json::Value::object();
+    out.set("scenario", std::move(scenario));
+    out.set("over", "all");
+    out.set("query", "gemma");
+    return out;
+  };
+  Solver used;
+  const json::Value short_context = used.call("search", request(4096));
+  const json::Value second = used.call("search", request(131'072));
+  Solver fresh;
+  EXPECT_EQ(json::write(second), json::write(fresh.call("search", request(131'072))));
+  EXPECT_NE(json::write(second), json::write(short_context));
+}
+
 }  // namespace
 }  // namespace vramgauge
