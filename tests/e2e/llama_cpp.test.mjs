@@ -1,7 +1,16 @@
 // The engine llama.cpp on the page: its own fields, and host memory as a device beside the GPU.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answered, browser_tests, field, input, open, screenshot, table_bytes } from "./harness.mjs";
+import {
+  answered,
+  browser_tests,
+  field,
+  finding,
+  input,
+  open,
+  screenshot,
+  table_bytes,
+} from "./harness.mjs";
 
 const open_in = browser_tests();
 
@@ -34,6 +43,42 @@ test("its fields come with it, and layers left on the CPU move to host memory", 
     assert.match(page.url(), /engine=llama_cpp/);
     assert.match(page.url(), /flash_attn=on/);
     await screenshot(page, "llama-cpp-fields", { fullPage: true });
+  });
+});
+
+/** Chooses an entry of a long list by its id; the empty id is what an empty field stands for. */
+async function choose(page, key, query, id) {
+  await input(page, key).click();
+  if (query !== "") await input(page, key).fill(query);
+  await field(page, key).locator(`li[data-id="${id}"]`).click();
+}
+
+// Llama 3.2 1B: 16 layers x 8 heads x 64, keys and values of 2 B, 8,192 tokens.
+const kDraftCacheBytes = 16 * 8 * 64 * 2 * 2 * 8192;
+
+test("a draft model comes on top, and goes again", async () => {
+  await open(open_in, { hash: kLogged.replace("&program=bench", "") }, async (page) => {
+    await page.locator("vg-inputs .advanced > summary").click();
+    assert.equal((await table_bytes(page)).kv_cache, kGpuBytes.kv_cache);
+    await choose(page, "draft_model", "Llama-3.2-1B", "meta-llama/Llama-3.2-1B");
+    await page.waitForURL(/draft_model=/);
+    await answered(page);
+    assert.equal((await table_bytes(page)).kv_cache, kGpuBytes.kv_cache + kDraftCacheBytes);
+    await choose(page, "draft_model", "", "");
+    await page.waitForURL((url) => !/draft_model=/.test(url.hash));
+    assert.equal((await table_bytes(page)).kv_cache, kGpuBytes.kv_cache);
+  });
+});
+
+test("cards of several kinds are devices of their own", async () => {
+  await open(open_in, { hash: `${kLogged}&more_gpus=nvidia-l4` }, async (page) => {
+    const devices = page.locator("vg-device-bar figure");
+    assert.equal(await devices.count(), 3);
+    assert.match(await devices.nth(1).innerText(), /NVIDIA L4/);
+    await page.locator("vg-inputs .advanced > summary").click();
+    await input(page, "more_gpus").fill("no such card");
+    await input(page, "more_gpus").press("Tab");
+    assert.match(await finding(page, "more_gpus").innerText(), /no such card/);
   });
 });
 
