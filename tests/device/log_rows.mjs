@@ -1,8 +1,9 @@
 // Rows of ../truth/engine_logs.jsonl as questions to the gate: a machine, a scenario, and what happened.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { GIB } from "./device_machine.mjs";
 
-const read = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
+const url_of = (name) => new URL(name, import.meta.url);
+const read = (name) => readFileSync(url_of(name), "utf8");
 const gpus = JSON.parse(read("../../presets/gpus.json")).gpus;
 export const rows = read("../truth/engine_logs.jsonl").trim().split("\n").map((line) => JSON.parse(line));
 
@@ -16,6 +17,8 @@ const dates = [["2023", "0.2"], ["Mar 2024", "0.3.3"], ["Jul 2024", "0.5.3"], ["
 const facts = {
   "vllm44376-dsv4-flash-2xgh200": { max_num_batched_tokens: 16384 },
   "trtllm-llama31-8b-5090": { cache_type_k: "fp8", weight_format: "fp8-per-tensor" },
+  // Refused before anything is loaded, whatever the model: the catalogue's smallest stands for one that it does not have.
+  "vllm30707-5080-nvfp4": { model: "Qwen/Qwen3-0.6B", weight_format: "auto", max_model_len: 2048, context_tokens: 2048 },
   "ollama6160-mistral-small-22b-48k": { weight_format: "Q6_K", cache_type_k: "q8_0" },
 };
 
@@ -85,7 +88,7 @@ function weight_format_of(row) {
   const gguf = row.model.match(/\b(I?Q\d_\w+)\b/);
   if (gguf) return gguf[1];
   // A preset that is the checkpoint itself knows how it is stored.
-  const own = (row.preset ?? "").split("__")[1] ?? "";
+  const own = (model_of(row) ?? "").split("__")[1] ?? "";
   const text = `${row.model} ${row.flags.quantization ?? ""}`;
   const found = formats.find(([pattern]) => pattern.test(text) && !pattern.test(own));
   return found?.[1] ?? dtypes[row.flags.dtype] ?? "auto";
@@ -111,7 +114,7 @@ const on_off = (value) => (value ? "on" : "off");
 function server_fields(row) {
   const { flags, measured } = row;
   const gpu_count = row.gpu_count ?? 1;
-  const length = flags.max_model_len ?? flags.context_length ?? flags.max_seq_len ?? measured.max_concurrency_len ?? model_length(row.preset);
+  const length = flags.max_model_len ?? flags.context_length ?? flags.max_seq_len ?? measured.max_concurrency_len ?? model_length(model_of(row));
   const speculative = String(flags.speculative ?? "");
   return {
     gpu_count,
@@ -143,18 +146,26 @@ function llama_fields(row) {
     ubatch_tokens: flags.n_ubatch, swa_full: flags.swa_full === undefined ? undefined : on_off(flags.swa_full) };
 }
 
+/** The catalogue's model: the row's own, else the one of the name that the log prints; nothing when there is none. */
+function model_of(row) {
+  const named = row.preset ?? row.model.replace("/", "__");
+  const given = facts[row.id]?.model?.replace("/", "__");
+  return [named, given].find((id) => id && existsSync(url_of(`../../presets/models/${id}.json`)));
+}
+
 /** A row as {row, machine, scenario, outcome}, or {row, reason} where the gate cannot be asked about it. */
 export function question_of(row) {
   const cannot = (reason) => ({ row, reason });
   const { outcome } = row.measured;
   if (outcome !== "fits" && outcome !== "oom") return cannot(`no outcome: ${outcome}`);
-  if (!row.preset) return cannot("the log names no model that is known");
+  const model = model_of(row);
+  if (!model) return cannot("the log names no model that is known");
   const engine = engines[row.engine.split(/[ (]/)[0]];
   if (!engine) return cannot(`${row.engine} is not modelled`);
   if (!row.gpu || row.gpu === "CPU") return cannot("no GPU");
   const machine = machine_of(row);
   if (!machine) return cannot("the card's memory is neither stated nor known");
-  const scenario = { engine, model: row.preset.replace("__", "/"), num_requests: 1, weight_format: weight_format_of(row), engine_version: version_of(row),
+  const scenario = { engine, model: model.replace("__", "/"), num_requests: 1, weight_format: weight_format_of(row), engine_version: version_of(row),
     ...(engine === "llama_cpp" ? llama_fields(row) : server_fields(row)), ...facts[row.id] };
   for (const [key, value] of Object.entries(scenario)) if (value === undefined || value === "") delete scenario[key];
   return { row, machine, scenario, outcome };

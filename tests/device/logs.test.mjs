@@ -12,6 +12,7 @@ const asked = questions.filter((question) => question.machine);
 const known_misses = {
   "llmd-h100-gpt-oss-120b-tp1": "its own figures add up to 0.95 of the card, not to the 0.9 that it states",
   "glm52-nvfp4-4xgb10-0.92": "the length is not stated, and was shorter than the model's own",
+  "vllm23230-nemotron-nano-9b-v2-l40s": "a state of each request while profiling is not counted; the warning vllm.states_profiled names it",
   "vllm53961-dsv4pro-mi300x": "the peak of the ROCm kernels is not modelled",
 };
 
@@ -88,5 +89,5 @@ test("every row is asked or has its reason", (context) => {
   for (const [reason, ids] of reasons) context.diagnostic(`${ids.length} not asked, ${reason}: ${ids.join(" ")}`);
   const num_left_out = [...reasons.values()].flat().length;
   assert.equal(asked.length + num_left_out, rows.length);
-  assert.ok(asked.length >= 73, `${asked.length} asked`);
+  assert.ok(asked.length >= 75, `${asked.length} asked`);
 });
