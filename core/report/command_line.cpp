@@ -361,14 +361,18 @@ class Writer {
     return field_text({}, field);
   }
 
+  /// Fields that a reader derives from others, or takes a placeholder for, whatever they are.
+  bool is_said_otherwise(std::string_view key) const {
+    if (key == "model") return true;
+    if (key == "context_tokens") return is_server(out_.engine);
+    if (key == "gpu_count") return is_server(out_.engine) || !scenario_.more_gpus.empty();
+    return key == "draft_model" && is_server(out_.engine) && scenario_.speculative == kDraft;
+  }
+
   void list_not_carried() {
     for (const Field& field : scenario_fields()) {
       if (field.key == "engine" || !is_read_by(field, flags_.id) || is_carried(field.key)) continue;
-      // A reader derives these from others, whatever they are.
-      const bool is_derived =
-          field.key == "model" ||
-          (is_server(out_.engine) && (field.key == "context_tokens" || field.key == "gpu_count"));
-      if (is_derived || field_text(asked_, field) != unsaid(field))
+      if (is_said_otherwise(field.key) || field_text(asked_, field) != unsaid(field))
         out_.not_carried.push_back(field.key);
     }
     // A file that was read is in its own format already.
