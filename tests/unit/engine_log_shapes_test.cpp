@@ -127,6 +127,87 @@ TEST(LogShapes, WhatIsLeftOfALogGivesWhatItSays) {
   }
 }
 
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+/// How ranks are told apart: what the first and the second are called in lines and in figures.
+struct Ranks {
+  const char* name;
+  const char* where;
+  const char* other_name;
+  const char* other_where;
+};
+constexpr Ranks kRanks[] = {{"TP0", "TP0", "TP1", "TP1"},
+                            {"EngineCore_DP0", "", "EngineCore_DP1", "DP1"}};
+
+std::string without(const std::string& text, const std::string& name) {
+  std::string out;
+  for (const std::string& line : lines_of(text)) {
+    if (line.find(name) == std::string::npos) out += line + "\n";
+  }
+  return out;
+}
+
+/// Each line of the first rank with the same of the second, before or after it by chance.
+std::string with_second_rank(const std::string& text, const Ranks& ranks, uint64_t seed) {
+  std::string out;
+  for (const std::string& line : lines_of(text)) {
+    const std::string other = replaced(line, ranks.name, ranks.other_name);
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+    const bool is_first = seed >> 63 == 0;
+    if (other != line && !is_first) out += other + "\n";
+    out += line + "\n";
+    if (other != line && is_first) out += other + "\n";
+  }
+  return out;
+}
+
+TEST(LogShapes, TwoRanksInAnyOrder) {
+  int num_figures = 0;
+  for (const std::string& name : names_in(kLogs, ".log")) {
+    for (const Ranks& ranks : kRanks) {
+      const std::string text = without(read_file(kLogs + name), ranks.other_name);
+      if (text.find(ranks.name) == std::string::npos) continue;
+      const EngineLog alone = read_log(text);
+      for (uint64_t seed = 1; seed <= 5; ++seed) {
+        const EngineLog both = read_log(with_second_rank(text, ranks, seed));
+        EXPECT_EQ(both.engine, alone.engine) << name;
+        for (LogFigure figure : alone.figures) {
+          if (figure.where != ranks.where) continue;
+          const LogFigure* own = counterpart(both, figure);
+          ASSERT_NE(own, nullptr) << name << " " << log_quantity_info(figure.quantity).name;
+          EXPECT_EQ(own->value, figure.value) << name;
+          figure.where = ranks.other_where;
+          const LogFigure* other = counterpart(both, figure);
+          if (other == nullptr) continue;
+          ++num_figures;
+          EXPECT_EQ(other->value, figure.value) << name;
+        }
+      }
+    }
+  }
+  EXPECT_GE(num_figures, 50);
+}
+
+// Two processes write to one terminal without waiting for each other.
+TEST(LogShapes, ALineThatAnotherBreaksIntoIsLostAlone) {
+  const EngineLog log = read_log(
+      "(Worker_TP0 pid=1) INFO 05-06 20:59:59 [gpu_model_runner.py:4879] Model loading took 12.66 "
+      "(Worker_TP1 pid=2) INFO 05-06 20:59:59 [gpu_model_runner.py:4879] Model loading took 12.67 "
+      "GiB "
+      "memory and 31.6 seconds\nGiB memory and 31.7 seconds\n"
+      "(Worker_TP0 pid=1) INFO 05-06 21:00:22 [gpu_worker.py:563] Available KV cache memory: 6.87 "
+      "GiB\n");
+  EXPECT_EQ(log.engine, LogEngine::vllm);
+  EXPECT_NEAR(static_cast<double>(log.largest(LogQuantity::weights)->value),
+              12.67 * static_cast<double>(kGiB), 2);
+  EXPECT_NEAR(static_cast<double>(log.find(LogQuantity::kv_cache)->value),
+              6.87 * static_cast<double>(kGiB), 2);
+}
+
 int64_t value_of(const EngineLog& log, LogQuantity quantity, std::string_view where = {}) {
   const LogFigure* figure = log.find(quantity, where);
   return figure == nullptr ? -1 : figure->value;
