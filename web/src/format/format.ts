@@ -42,10 +42,12 @@ export class Formatter {
     return `${this.amount(bytes, digits)}\u00a0${this.unit}`;
   }
 
-  /** A difference that must not be shown as nothing: 0.04 GiB where one digit would say 0.0. */
+  /** A difference that must not be shown as nothing: 0.04 GiB where one digit would say 0.0, 312 KiB where two would. */
   margin(bytes: number): string {
     const magnitude = Math.abs(bytes);
-    return this.size(magnitude, magnitude < kUnitBytes[this.unit] / 2 ? 2 : 1);
+    const unit_bytes = kUnitBytes[this.unit];
+    if (magnitude < unit_bytes / 200) return this.small_size(magnitude);
+    return this.size(magnitude, magnitude < unit_bytes / 2 ? 2 : 1);
   }
 
   /** Every byte, for hovers and exports: 42,949,672,960 B. */

@@ -3,6 +3,7 @@ import type { Estimate } from "../../core/types";
 import type { Formatter } from "../../format/format";
 import { t, t_core } from "../../i18n/i18n";
 import { base_styles } from "../../styles/shared";
+import "../derivation/derivation";
 import { StoreElement } from "../store_element";
 
 /** What the engine itself says, in the order in which it is shown. */
@@ -28,6 +29,12 @@ const kFacts = [
   "max_num_seqs",
   "outside",
 ];
+
+/** A figure of the engine's own is counted as its arithmetic in the table says. */
+function how_text(id: string): string {
+  const text = t_core("answers_how", id);
+  return text === id ? t("answers_how.fact") : text;
+}
 
 function fact_text(format: Formatter, value: number | string, unit: string): string {
   if (unit === "bytes") return format.small_size(Number(value));
@@ -94,6 +101,9 @@ export class AnswersPanel extends StoreElement {
         font-weight: 400;
         letter-spacing: 0;
       }
+      vg-derivation {
+        margin-top: 8px;
+      }
       @media (max-width: 1080px) {
         dl {
           grid-template-columns: repeat(2, minmax(0, 1fr));
@@ -124,6 +134,14 @@ export class AnswersPanel extends StoreElement {
             </div>`,
         )}
       </dl>
+      <vg-derivation
+        .lines=${this.#answers(estimate).map(({ id, question, value }) => ({
+          name: question,
+          formula: how_text(id),
+          numbers: value,
+        }))}
+        source=${t("answers.source", { engine: String(estimate.scenario["engine"]) })}
+      ></vg-derivation>
     </section>`;
   }
 

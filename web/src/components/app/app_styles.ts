@@ -43,22 +43,22 @@ export const app_styles = css`
   }
   /* Room for what is loaded when it comes near. */
   [data-part="levers"] {
-    --later-height: 420px;
+    --later-height: 440px;
   }
   [data-part="inverse"] {
-    --later-height: 390px;
+    --later-height: 430px;
   }
   [data-part="charts"] {
-    --later-height: 480px;
+    --later-height: 545px;
   }
   [data-part="compare"] {
     --later-height: 90px;
   }
   [data-part="finder"] {
-    --later-height: 490px;
+    --later-height: 520px;
   }
   [data-part="traffic"] {
-    --later-height: 290px;
+    --later-height: 300px;
   }
   [data-part="speed"] {
     --later-height: 140px;
@@ -93,6 +93,26 @@ export const app_styles = css`
   @media (max-height: 620px) {
     .head {
       position: static;
+    }
+  }
+  @media (max-width: 620px) {
+    [data-part="levers"] {
+      --later-height: 780px;
+    }
+    [data-part="inverse"] {
+      --later-height: 710px;
+    }
+    [data-part="charts"] {
+      --later-height: 890px;
+    }
+    [data-part="finder"] {
+      --later-height: 715px;
+    }
+    [data-part="traffic"] {
+      --later-height: 540px;
+    }
+    [data-part="speed"] {
+      --later-height: 245px;
     }
   }
   @media (max-width: 860px) {

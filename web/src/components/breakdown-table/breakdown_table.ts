@@ -6,6 +6,7 @@ import { device_label } from "../device-bar/device_label";
 import { StoreElement } from "../store_element";
 import "../arithmetic/arithmetic";
 import { table_styles } from "./table_styles";
+import { total_term } from "./total_term";
 
 /** The terms of the tightest device in figures; each row opens to its arithmetic. */
 export class BreakdownTable extends StoreElement {
@@ -44,20 +45,28 @@ export class BreakdownTable extends StoreElement {
         </tr>
       </thead>
       ${device.terms.map((term) => this.#term(term, device))}
-      <tbody>
-        <tr class="total" data-term="total">
-          <th scope="row">${t("table.total")}</th>
-          ${this.#figures(device.total, device)}
-        </tr>
-      </tbody>
+      ${this.#total(device)}
     </table>`;
   }
 
+  #total(device: DeviceBreakdown): TemplateResult {
+    return this.#row(total_term(this.store, device), device, t("table.total"), nothing);
+  }
+
   #term(term: Term, device: DeviceBreakdown): TemplateResult {
-    const name = t_core("terms", term.id);
+    const swatch = html`<span class=${`swatch ${term.id}`}></span>`;
+    return this.#row(term, device, t_core("terms", term.id), swatch);
+  }
+
+  #row(
+    term: Term,
+    device: DeviceBreakdown,
+    name: string,
+    swatch: TemplateResult | typeof nothing,
+  ): TemplateResult {
     const open = this.opened.has(term.id);
     return html`<tbody>
-      <tr data-term=${term.id}>
+      <tr data-term=${term.id} class=${term.id === "total" ? "total" : ""}>
         <th scope="row">
           <button
             class="opener"
@@ -69,7 +78,7 @@ export class BreakdownTable extends StoreElement {
             <svg class="arrow" width="7" height="9" viewBox="0 0 7 9" aria-hidden="true">
               <path d="M1 0l5 4.5L1 9z" fill="currentColor" />
             </svg>
-            <span class=${`swatch ${term.id}`}></span>${name}
+            ${swatch}${name}
           </button>
         </th>
         ${this.#figures(term, device)}

@@ -99,6 +99,7 @@ export const table_styles = css`
   }
   .opener {
     display: flex;
+    font-weight: inherit;
     gap: 8px;
     align-items: center;
     min-height: 28px;

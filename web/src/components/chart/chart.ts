@@ -5,6 +5,7 @@ import { file_stem, save_file, text_file } from "../../report/save";
 import { png_of, svg_text } from "../../report/svg";
 import { base_styles, button_styles } from "../../styles/shared";
 import type { PlotDrawing } from "../charts/plot";
+import { how } from "../derivation/how";
 import { StoreElement } from "../store_element";
 
 const kPngScale = 2;
@@ -149,7 +150,7 @@ export abstract class Chart extends StoreElement {
       </div>
       <div class="place" ?data-stale=${stale} ?hidden=${this.reason !== ""}></div>
       <p class="reason">${this.reason}</p>
-      ${this.footer()}
+      ${this.footer()} ${how(this.id_name)}
     </figure>`;
   }
 

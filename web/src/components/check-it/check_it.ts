@@ -6,6 +6,7 @@ import { diag_text, t, t_core } from "../../i18n/i18n";
 import { save_file, text_file } from "../../report/save";
 import { panel_styles } from "../../styles/panel";
 import { base_styles, button_styles } from "../../styles/shared";
+import { how } from "../derivation/how";
 import type { LaterPart } from "../later/later";
 import { run_texts } from "../run_texts";
 import { text_area_styles } from "../run-it/text_area";
@@ -95,7 +96,8 @@ export class CheckIt extends StoreElement {
         <button class="button" @click=${() => save_json("calibration.json", calibration)}>
           ${t("check.calibration")}
         </button>
-      </div>`;
+      </div>
+      ${how("check")}`;
   }
 
   #table(rows: CheckRow[]): TemplateResult {

@@ -4,6 +4,7 @@ import { field_value_text } from "../../format/field_value";
 import { t, t_core } from "../../i18n/i18n";
 import { panel_styles } from "../../styles/panel";
 import { base_styles, button_styles } from "../../styles/shared";
+import { how } from "../derivation/how";
 import type { LaterPart } from "../later/later";
 import { plan_texts } from "../plan_texts";
 import { StoreElement } from "../store_element";
@@ -54,6 +55,7 @@ export class Compare extends StoreElement {
       >
         ${is_full ? t("compare.full") : t("compare.pin")}
       </button>
+      ${this.pins.length === 0 ? nothing : how("compare")}
     </section>`;
   }
 

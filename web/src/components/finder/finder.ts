@@ -4,6 +4,7 @@ import type { CatalogueKind, Envelope, Scenario } from "../../core/types";
 import { diag_text, t } from "../../i18n/i18n";
 import { panel_styles } from "../../styles/panel";
 import { base_styles, button_styles } from "../../styles/shared";
+import { how } from "../derivation/how";
 import type { LaterPart } from "../later/later";
 import { plan_texts } from "../plan_texts";
 import { Planned } from "../planned";
@@ -133,7 +134,8 @@ export class Finder extends Planned<SearchResult> {
         ? html`<button class="text-button" @click=${() => this.#set({ all: !this.all })}>
             ${this.all ? t("levers.fewer") : t("finder.all", { n: format.integer(found) })}
           </button>`
-        : nothing}`;
+        : nothing}
+      ${how("finder")}`;
   }
 
   #table(rows: SearchRow[]): TemplateResult {

@@ -105,7 +105,22 @@ export class ImportStatus extends StoreElement {
     return html`<p class="taken">${t("reading.taken", { name })}</p>
       <p class="hint">
         ${facts.map((fact, index) => html`${index > 0 ? " · " : ""}<span class="fact">${fact}</span>`)}
-      </p>`;
+      </p>
+      ${this.#counted()}`;
+  }
+
+  /** The weights are not those of the checkpoint: somebody who only gave a configuration may not know. */
+  #counted(): TemplateResult | typeof nothing {
+    const { store } = this;
+    const format = store.value("weight_format");
+    if (typeof format !== "string" || format === "auto") return nothing;
+    const name = store.lists.item("formats", format)?.name ?? format;
+    return html`<p class="counted">
+      ${t("reading.counted", { format: name })}
+      <button class="text-button" @click=${() => store.set("weight_format", "auto")}>
+        ${t("reading.use_own")}
+      </button>
+    </p>`;
   }
 
   #facts(result: ReadResult): string[] {

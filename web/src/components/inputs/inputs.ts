@@ -175,9 +175,10 @@ export class Inputs extends StoreElement {
 
   #custom_name(): string | undefined {
     if (this.store.given["model_config"] === undefined) return undefined;
-    return t("model.custom", {
-      name: this.store.estimate?.model.name || t("model.custom_unnamed"),
-    });
+    const model = this.store.estimate?.model;
+    const total = model?.parameters.total;
+    const size = total && t("model.parameters", { count: this.store.format.parameters(total) });
+    return t("model.custom", { name: model?.name || size || t("model.custom_unnamed") });
   }
 
   /** A field is shown when the engine has it and its name is there; the memory of a GPU only where the GPU is a custom one. */

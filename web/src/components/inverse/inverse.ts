@@ -5,6 +5,7 @@ import { field_value_text } from "../../format/field_value";
 import { device_name, t, t_core } from "../../i18n/i18n";
 import { panel_styles } from "../../styles/panel";
 import { base_styles, button_styles } from "../../styles/shared";
+import "../derivation/derivation";
 import type { LaterPart } from "../later/later";
 import { plan_texts } from "../plan_texts";
 import { Planned } from "../planned";
@@ -20,6 +21,8 @@ const kTargets: readonly SolveTarget[] = [
   "gpu_layers",
   "cpu_moe_layers",
 ];
+const kSmallest: readonly SolveTarget[] = ["gpu_count", "cpu_moe_layers"];
+const kWidest: readonly SolveTarget[] = ["weight_format", "cache_type"];
 /** Fields that a target sets, to write its value as the page does. */
 const kFields: Partial<Record<SolveTarget, string>> = {
   cached_tokens: "context_tokens",
@@ -93,7 +96,7 @@ export class Inverse extends Planned<Solved[]> {
     return html`<li data-target=${solved.for}>
       <span>${name}</span>
       <span class="number value">${value === null ? t("inverse.nothing") : this.#value(solved, value)}</span>
-      <span class="proof quiet">${this.#proof(solved)}</span>
+      <span class="proof quiet">${this.#proof(solved)} ${this.#how(solved, name)}</span>
       ${changes
         ? html`<button
             class="button apply"
@@ -104,6 +107,27 @@ export class Inverse extends Planned<Solved[]> {
           </button>`
         : nothing}
     </li>`;
+  }
+
+  #how({ for: target, at, next, value, ...solved }: Solved, name: string): TemplateResult {
+    const kind = kSmallest.includes(target) ? "fewest" : kWidest.includes(target) ? "best" : "formula";
+    const shown = { for: target, value, ...solved };
+    const numbers = [
+      value !== null && at ? this.#compared(this.#value(shown, value), at) : "",
+      next ? this.#compared(this.#value(shown, next.value), next) : "",
+    ].filter((text) => text !== "");
+    const engine = String(this.store.value("engine"));
+    return html`<vg-derivation
+      .lines=${[{ formula: t(`how.solved.${kind}`, { name }), numbers: numbers.join("; ") }]}
+      source=${t("how.solved.source", { engine })}
+    ></vg-derivation>`;
+  }
+
+  #compared(value: string, { needed_bytes, usable_bytes }: Outcome): string {
+    if (needed_bytes === undefined || usable_bytes === undefined) return "";
+    const { format } = this.store;
+    const sign = needed_bytes <= usable_bytes ? "≤" : ">";
+    return `${value}: ${format.exact(needed_bytes)} ${sign} ${format.exact(usable_bytes)}`;
   }
 
   #value(solved: Solved, value: number | string): string {

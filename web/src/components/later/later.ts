@@ -2,6 +2,7 @@ import { css, html, nothing, type TemplateResult } from "lit";
 import { add_texts, t, type LaterTexts } from "../../i18n/i18n";
 import type { Store } from "../../state/store";
 import { base_styles, button_styles } from "../../styles/shared";
+import { how_texts } from "../derivation/how";
 import { StoreElement } from "../store_element";
 
 /** What a module that is loaded later exports as `part`: its texts, and how it is put on the page. */
@@ -80,7 +81,7 @@ export class Later extends StoreElement {
   async #begin(): Promise<void> {
     try {
       const { part } = await this.load();
-      await add_texts(part.texts);
+      await Promise.all([add_texts(part.texts), add_texts(how_texts)]);
       this.loaded_part = part;
       this.#observer.disconnect();
       this.toggleAttribute("data-ready", true);

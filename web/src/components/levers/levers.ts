@@ -5,6 +5,7 @@ import { diag_text, t, t_core } from "../../i18n/i18n";
 import { field_value_text } from "../../format/field_value";
 import { panel_styles } from "../../styles/panel";
 import { base_styles, button_styles } from "../../styles/shared";
+import { how } from "../derivation/how";
 import type { LaterPart } from "../later/later";
 import { Planned } from "../planned";
 import { plan_texts } from "../plan_texts";
@@ -93,7 +94,8 @@ export class Levers extends Planned<Advice> {
         ? html`<button class="text-button" @click=${() => (this.all = !this.all)}>
             ${this.all ? t("levers.fewer") : t("levers.more", { count: levers.length - kShown, n: levers.length - kShown })}
           </button>`
-        : nothing}`;
+        : nothing}
+      ${how("levers")}`;
   }
 
   #set(set: LeverSet, levers: Lever[]): TemplateResult {

@@ -4,6 +4,7 @@ import type { Envelope, Scenario } from "../../core/types";
 import { diag_text, t } from "../../i18n/i18n";
 import { panel_styles } from "../../styles/panel";
 import { base_styles } from "../../styles/shared";
+import { how } from "../derivation/how";
 import type { LaterPart } from "../later/later";
 import { plan_texts } from "../plan_texts";
 import { Planned } from "../planned";
@@ -74,7 +75,19 @@ export class SpeedPanel extends Planned<Speed> {
           cache: format.size(speed.cache_bytes_per_step),
           step: format.tick(speed.step_us / 1000),
         })}
-      </p>`;
+      </p>
+      ${how("speed", { card: this.#card(), reached: speed.reached.source })}`;
+  }
+
+  /** What the catalogue says of the card's speed. */
+  #card(): string {
+    const card = this.store.lists.item("gpus", String(this.store.value("gpu")));
+    const figures = [
+      [card?.["bandwidth_gb_s"], "GB/s"],
+      [card?.["fp16_dense_tflops"], "TFLOPS FP16"],
+    ].filter(([value]) => typeof value === "number");
+    const all = figures.map(([value, unit]) => `${this.store.format.tick(Number(value))} ${unit}`);
+    return [card?.name ?? "", ...all].join(", ");
   }
 }
 

@@ -5,6 +5,7 @@ import { parse_decimal, parse_integer } from "../../format/format";
 import { diag_text, t } from "../../i18n/i18n";
 import { panel_styles } from "../../styles/panel";
 import { base_styles } from "../../styles/shared";
+import { how } from "../derivation/how";
 import type { LaterPart } from "../later/later";
 import { plan_texts } from "../plan_texts";
 import { Planned } from "../planned";
@@ -118,6 +119,7 @@ export class TrafficPanel extends Planned<Traffic> {
           saved: count(traffic.static_tokens - traffic.paged_tokens),
         })}
       </p>
+      ${how("traffic")}
     </div>`;
   }
 

@@ -65,7 +65,7 @@ export class VerdictPanel extends StoreElement {
       }
       @media (max-width: 1100px) {
         :host {
-          height: 176px;
+          height: 156px;
         }
         .verdict {
           padding: 12px 16px;
@@ -77,7 +77,7 @@ export class VerdictPanel extends StoreElement {
         p {
           font-size: 13px;
           line-height: 1.38;
-          -webkit-line-clamp: 4;
+          -webkit-line-clamp: 3;
         }
       }
     `,
