@@ -198,6 +198,7 @@ Result<void> set_inputs(VllmQuestion& question, const Resolved& resolved,
   inputs.plan = model.plan;
   inputs.dtype_bytes = model.dtype_bytes;
   inputs.is_quantized = !is_plain(resolved.format.id);
+  inputs.has_drafts_apart = scenario.speculative == "ngram" || scenario.speculative == "draft";
   inputs.device = model.device;
   inputs.flags = std::move(*flags);
   inputs.cache = std::move(*cache);

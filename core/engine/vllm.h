@@ -55,6 +55,8 @@ struct VllmInputs {
   Basis weights_basis = Basis::modelled;
   /// The checkpoint has a quantization_config.
   bool is_quantized = false;
+  /// Drafts come from n-grams or from a model of their own.
+  bool has_drafts_apart = false;
   ParallelPlan plan;
   /// Of activations and logits.
   uint64_t dtype_bytes = 2;

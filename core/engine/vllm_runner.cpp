@@ -31,8 +31,9 @@ BandedDecimal hull(const BandedDecimal& value, const BandedDecimal& other) {
 }
 
 /// Of the first runner's sampler: its own, or FlashInfer's where that is installed and used.
-BandedDecimal first_runner_bytes(VllmSampler sampler, const VllmSamplerBytes& bytes) {
-  if (sampler == VllmSampler::native) return bytes.native;
+BandedDecimal first_runner_bytes(const VllmInputs& inputs, const VllmSamplerBytes& bytes) {
+  const VllmSampler sampler = inputs.flags.sampler;
+  if (sampler == VllmSampler::native || inputs.device.is_rocm) return bytes.native;
   if (sampler == VllmSampler::flashinfer) return bytes.flashinfer;
   return bytes.may_be_flashinfer ? hull(bytes.native, bytes.flashinfer) : bytes.native;
 }
@@ -40,6 +41,7 @@ BandedDecimal first_runner_bytes(VllmSampler sampler, const VllmSamplerBytes& by
 }  // namespace
 
 bool runs_on_second_runner(const VllmInputs& inputs, const VllmSecondRunner& rules) {
+  if (inputs.has_drafts_apart) return false;
   if (rules.runs_all) return true;
   if (inputs.is_quantized && !rules.runs_quantized) return false;
   const ModelSpec& spec = *inputs.spec;
@@ -49,7 +51,7 @@ bool runs_on_second_runner(const VllmInputs& inputs, const VllmSecondRunner& rul
 
 VllmProfile vllm_profile_for(const VllmInputs& inputs, const VllmProfile& profile) {
   VllmProfile own = profile;
-  own.sampler_logit_bytes = first_runner_bytes(inputs.flags.sampler, profile.sampler_bytes);
+  own.sampler_logit_bytes = first_runner_bytes(inputs, profile.sampler_bytes);
   if (!runs_on_second_runner(inputs, profile.second_runner)) return own;
   own.sampler_logit_bytes = profile.second_runner.sampler_logit_bytes;
   own.has_sampler_rows = false;

@@ -53,8 +53,8 @@ VllmProfile profile_for(const ModelSpec& spec, uint64_t version,
 
 TEST(VllmRunner, ModelsByVersion) {
   const ModelSpec qwen3 = model_of("qwen3");
-  EXPECT_FALSE(is_second(qwen3, 20'000));
-  EXPECT_TRUE(is_second(qwen3, 21'000));
+  EXPECT_FALSE(is_second(qwen3, 21'000));
+  EXPECT_TRUE(is_second(qwen3, 22'000));
   EXPECT_FALSE(is_second(qwen3, 23'000, true));
   EXPECT_TRUE(is_second(qwen3, 24'000, true));
   const ModelSpec llama = model_of("llama");
@@ -101,6 +101,22 @@ TEST(VllmRunner, FlashInferWhereItIsInstalled) {
   EXPECT_GT(profile_for(llama, 11'000, VllmSampler::native).sampler_logit_bytes.low, decimal(35));
   // Pull request 26859 turned it off.
   EXPECT_GT(profile_for(llama, 11'001).sampler_logit_bytes.low, decimal(35));
+}
+
+TEST(VllmRunner, WhatTheSecondCannotDo) {
+  const ModelSpec llama = model_of("llama");
+  VllmInputs inputs;
+  inputs.spec = &llama;
+  inputs.has_drafts_apart = true;
+  EXPECT_FALSE(runs_on_second_runner(inputs, profile_of(29'000).second_runner));
+}
+
+TEST(VllmRunner, NoFlashInferOnAmd) {
+  const ModelSpec llama = model_of("llama");
+  VllmInputs inputs;
+  inputs.spec = &llama;
+  inputs.device.is_rocm = true;
+  EXPECT_GT(vllm_profile_for(inputs, profile_of(11'000)).sampler_logit_bytes.low, decimal(35));
 }
 
 TEST(VllmRunner, TheFirstEngineSortsItself) {
