@@ -90,12 +90,16 @@ std::string LogSources::of(std::string_view line) {
 }
 
 std::string inner_text(std::string_view line) {
-  if (line.empty() || line.front() != '{' || line.find("\"log\"") == std::string_view::npos)
-    return {};
+  // Docker's files, Python's loggers and collectors, a cloud's export.
+  constexpr std::string_view kKeys[] = {"log", "message", "textPayload"};
+  if (line.empty() || line.front() != '{') return {};
   const auto record = json::parse(line);
-  const json::Value* text = record ? record->find("log") : nullptr;
-  if (text == nullptr || text->as_string() == nullptr) return {};
-  return text->as_string()->substr(0, text->as_string()->find_last_not_of("\r\n") + 1);
+  for (const std::string_view key : kKeys) {
+    const json::Value* text = record ? record->find(key) : nullptr;
+    if (text == nullptr || text->as_string() == nullptr) continue;
+    return text->as_string()->substr(0, text->as_string()->find_last_not_of("\r\n") + 1);
+  }
+  return {};
 }
 
 std::string without_colours(std::string_view text) {

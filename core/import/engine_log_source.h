@@ -20,8 +20,8 @@ class LogSources {
   std::vector<std::string> processes_;
 };
 
-/// What a container's record of a line holds ({"log": "...", "stream": ...}); empty for a line that
-/// is no such record.
+/// What a record of a line in JSON holds ({"log": "...", "stream": ...}, {"message": ...}); empty
+/// for a line that is no such record.
 std::string inner_text(std::string_view line);
 
 /// The text without escape sequences that colour a terminal.

@@ -48,6 +48,14 @@ std::string json_record(const std::string& line) {
   return json::write(record);
 }
 
+std::string json_message(const std::string& line) {
+  json::Value record = json::Value::object();
+  record.set("timestamp", std::string_view("2026-03-12T10:01:33Z"));
+  record.set("level", std::string_view("INFO"));
+  record.set("message", line);
+  return json::write(record);
+}
+
 /// One way in which a line reaches a file.
 struct Wrapping {
   const char* name;
@@ -67,6 +75,7 @@ const Wrapping kWrappings[] = {
      [](const std::string& line) { return "Mar 12 10:01:33 host engine[4711]: " + line; }},
     {"stern", [](const std::string& line) { return "llm-7d9c5b-x2x9z engine " + line; }},
     {"docker's files", json_record},
+    {"a collector's records", json_message},
     {"Windows", [](const std::string& line) { return line + "\r"; }},
     {"a coloured line", [](const std::string& line) { return "\x1b[32m" + line + "\x1b[0m"; }},
 };
