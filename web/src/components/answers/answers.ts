@@ -46,7 +46,8 @@ interface Answer {
   id: string;
   question: string;
   value: string;
-  note: string;
+  /** Null where there is none whatever the inputs are. */
+  note: string | null;
 }
 
 /** The same question the other way round. */
@@ -130,7 +131,7 @@ export class AnswersPanel extends StoreElement {
             html`<div data-answer=${id}>
               <dt title=${question}>${question}</dt>
               <dd>${value}</dd>
-              <dd class="note" title=${note}>${note}</dd>
+              ${note === null ? nothing : html`<dd class="note" title=${note}>${note}</dd>`}
             </div>`,
         )}
       </dl>
@@ -162,7 +163,7 @@ export class AnswersPanel extends StoreElement {
       id,
       question: t_core("facts", id),
       value: fact_text(format, value, unit),
-      note: "",
+      note: null,
     }));
   }
 

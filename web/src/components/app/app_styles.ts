@@ -46,7 +46,7 @@ export const app_styles = css`
     --later-height: 440px;
   }
   [data-part="inverse"] {
-    --later-height: 430px;
+    --later-height: 405px;
   }
   [data-part="charts"] {
     --later-height: 545px;

@@ -146,7 +146,7 @@ export const table_styles = css`
     tbody tr:not(.detail) > * {
       height: 42px;
     }
-    thead .number {
+    thead .number:not(.share, .range) {
       width: 25%;
     }
     thead .share {

@@ -6,6 +6,7 @@ import { device_name, t, t_core } from "../../i18n/i18n";
 import { panel_styles } from "../../styles/panel";
 import { base_styles, button_styles } from "../../styles/shared";
 import "../derivation/derivation";
+import type { Derived } from "../derivation/derivation";
 import type { LaterPart } from "../later/later";
 import { plan_texts } from "../plan_texts";
 import { Planned } from "../planned";
@@ -81,8 +82,12 @@ export class Inverse extends Planned<Solved[]> {
       <p class="lead">${this.reply ? t("inverse.lead") : t("plan.computing")}</p>
       ${this.reply?.ok
         ? html`<ul class="rows" ?data-stale=${this.pending || this.store.stale}>
-            ${this.reply.result.map((solved) => this.#row(solved))}
-          </ul>`
+              ${this.reply.result.map((solved) => this.#row(solved))}
+            </ul>
+            <vg-derivation
+              .lines=${this.reply.result.map((solved) => this.#how(solved))}
+              source=${t("how.solved.source", { engine: String(this.store.value("engine")) })}
+            ></vg-derivation>`
         : nothing}
     </section>`;
   }
@@ -96,7 +101,7 @@ export class Inverse extends Planned<Solved[]> {
     return html`<li data-target=${solved.for}>
       <span>${name}</span>
       <span class="number value">${value === null ? t("inverse.nothing") : this.#value(solved, value)}</span>
-      <span class="proof quiet">${this.#proof(solved)} ${this.#how(solved, name)}</span>
+      <span class="proof quiet">${this.#proof(solved)}</span>
       ${changes
         ? html`<button
             class="button apply"
@@ -109,18 +114,15 @@ export class Inverse extends Planned<Solved[]> {
     </li>`;
   }
 
-  #how({ for: target, at, next, value, ...solved }: Solved, name: string): TemplateResult {
+  #how({ for: target, at, next, value, ...solved }: Solved): Derived {
+    const name = t(`inverse.targets.${target}`);
     const kind = kSmallest.includes(target) ? "fewest" : kWidest.includes(target) ? "best" : "formula";
     const shown = { for: target, value, ...solved };
     const numbers = [
       value !== null && at ? this.#compared(this.#value(shown, value), at) : "",
       next ? this.#compared(this.#value(shown, next.value), next) : "",
     ].filter((text) => text !== "");
-    const engine = String(this.store.value("engine"));
-    return html`<vg-derivation
-      .lines=${[{ formula: t(`how.solved.${kind}`, { name }), numbers: numbers.join("; ") }]}
-      source=${t("how.solved.source", { engine })}
-    ></vg-derivation>`;
+    return { name, formula: t(`how.solved.${kind}`, { name: kFields[target] ?? target }), numbers: numbers.join("; ") };
   }
 
   #compared(value: string, { needed_bytes, usable_bytes }: Outcome): string {
