@@ -32,17 +32,16 @@ TEST(Link, HoldsOnlyWhatDiffersFromTheDefaults) {
 constexpr const char* kLaterDefaults =
     R"(,"program":"server","engine_version":"","batch_tokens":2048,"ubatch_tokens":512,)"
     R"("flash_attn":"auto","swa_full":"off","kv_unified":"off","kv_offload":"on",)"
-    R"("op_offload":"on","gpu_layers":9999,"cpu_moe_layers":0,"tensor_split":"",)"
+    R"("op_offload":"on","gpu_layers":9999,"cpu_moe_layers":0,"more_gpus":"","tensor_split":"",)"
     R"("override_tensors":"","host_ram_gib":0,"projector_gib":0,"lora_gib":0,)"
     R"("tensor_ranks":0,"pipeline_stages":1,"stage_layers":"","data_ranks":1,"context_ranks":1,)"
     R"("expert_parallel":"off","dp_attention":"off","memory_frac":0,"kv_cache_gib":0,)"
     R"("held_gib":0,"max_model_len":0,"max_num_batched_tokens":0,"max_num_seqs":0,)"
     R"("block_tokens":0,"cuda_graph_max_bs":0,"enforce_eager":"off","prefix_caching":"on",)"
     R"("mamba_cache_mode":"auto","swa_full_tokens_ratio":0,"speculative":"off","draft_tokens":0,)"
+    R"("draft_model":"","draft_format":"","draft_gpu_layers":9999,"draft_cache_type":"fp16",)"
     R"("max_loras":0,"max_lora_rank":16,"language_model_only":"off","cpu_offload_gib":0,)"
-    R"("cache_implementation":"dynamic","draft_model":"","draft_format":"",)"
-    R"("draft_gpu_layers":9999,"draft_cache_type":"fp16","more_gpus":"",)"
-    R"("images_per_request":999,"calibration":""})";
+    R"("cache_implementation":"dynamic","images_per_request":999,"calibration":""})";
 
 // Written by version 1: its meaning never changes.
 TEST(Link, OfVersion1IsFrozen) {
