@@ -46,11 +46,16 @@ bool has_devices(const EngineLog& log) {
   return log.engine == LogEngine::llama_cpp || log.engine == LogEngine::ollama;
 }
 
-/// The peak of activations; vLLM of late 2024 prints it with the weights in it.
+/// The peak of activations; vLLM of late 2024 prints it with the weights in it, and where it prints
+/// "consumed memory" with the estimate of the graphs (v1/worker/gpu_worker.py,
+/// peak_activation_memory).
 std::optional<Measured> activations_of(const EngineLog& log) {
-  return first_of(measured(log.largest(LogQuantity::activation_peak)),
-                  minus(measured(log.largest(LogQuantity::torch_peak_total)),
-                        measured(log.largest(LogQuantity::weights))));
+  const auto peak = measured(log.largest(LogQuantity::activation_peak));
+  const auto graphs = measured(log.largest(LogQuantity::cuda_graph_est));
+  const bool holds_graphs = log.find(LogQuantity::weights_plus_non_torch) != nullptr;
+  if (peak && graphs && holds_graphs && graphs->value < peak->value) return minus(peak, graphs);
+  return first_of(peak, minus(measured(log.largest(LogQuantity::torch_peak_total)),
+                              measured(log.largest(LogQuantity::weights))));
 }
 
 /// Non-torch memory and, where the engine takes it off the budget, the estimate of the graphs.

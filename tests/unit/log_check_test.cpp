@@ -90,6 +90,20 @@ TEST(LogCheck, TheOldPeakHoldsTheWeights) {
               static_cast<double>(gib(299)), static_cast<double>(gib(1)));
 }
 
+// A log of August 2026: 2.4 GiB with 1.55 of graphs, and a sampler's 256 x 248,320 x 14 B = 0.83.
+TEST(LogCheck, TheNewPeakHoldsTheGraphs) {
+  const EngineLog log = read_log(
+      "INFO [core.py:122] Initializing a V1 LLM engine (v0.27.0) with config: model='m'\n"
+      "INFO [gpu_worker.py:741] CUDA graph pool memory: 0.71 GiB (actual), 1.55 GiB (estimated), "
+      "difference: 0.84 GiB (119.3%).\n"
+      "INFO [gpu_worker.py:804] Free memory on device (79.99/80.0 GiB) on startup. Desired GPU "
+      "memory utilization is (0.92, 73.6 GiB). Actual usage is 51.66 GiB for consumed memory "
+      "(weights + non-torch), 2.4 GiB for peak activation, and 0.71 GiB for CUDAGraph memory.\n");
+  const LogCheck check = check_log(log, {}, {});
+  EXPECT_NEAR(static_cast<double>(check.find(CheckQuantity::activations)->measured),
+              static_cast<double>(gib(85)), static_cast<double>(gib(1)));
+}
+
 // vllm issue 19996: Llama-3.1-8B with EAGLE, 51.63 GiB = 410,128 tokens.
 TEST(LogCheck, DraftLayersKeepACache) {
   const EngineLog log = read_log(
