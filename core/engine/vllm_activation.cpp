@@ -166,7 +166,7 @@ class Run {
     const uint64_t each = load_.encoder.tokens;
     if (each == 0) return CheckedU64();
     if (profile_.is_first_engine) return uint64_t{load_.max_model_len >= each ? 1U : 0U};
-    // multimodal/encoder_budget.py of 0.16, _get_max_items.
+    // multimodal/encoder_budget.py of 2026, _get_max_items.
     const uint64_t per_request =
         std::max<uint64_t>(1, std::min(load_.items_per_request, load_.max_model_len / each));
     return max(min(CheckedU64(load_.max_num_seqs) * per_request, tokens() / each), uint64_t{1});
