@@ -405,7 +405,7 @@ Diagnostics about_draft(Diagnostics diagnostics) {
 }
 
 /// The draft model on one rank: split over the tensor ranks as the model is, whole on the last
-/// stage, with an embedding and output of its own (vllm/v1/spec_decode/draft_model.py of 0.16,
+/// stage, with an embedding and output of its own (vllm/v1/spec_decode/draft_model.py of 2026,
 /// which wants equal tensor ranks; quant_config=None: its own checkpoint's).
 Result<ServerWeights> load_draft(const Resolved& resolved, const ServerModel& model,
                                  const ServerRules& rules, const ServerLoad& load,
