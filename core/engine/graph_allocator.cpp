@@ -73,10 +73,10 @@ class Replay {
   }
 
   std::vector<uint64_t> run() {
-    count_uses();
     place_kept(plan_.kept_inputs);
     place_kept(plan_.kept_copies);
     for (uint32_t i = 0; i < plan_.nodes.size(); ++i) {
+      count_uses(plan_.nodes[i]);
       if (has(i, GraphNode::kInput)) place(i);
     }
     for (const GraphPart& part : plan_.parts)
@@ -94,12 +94,11 @@ class Replay {
 
   bool has(uint32_t node, uint16_t flags) const { return (plan_.nodes[node].flags & flags) != 0; }
 
-  void count_uses() {
-    for (const GraphNode& node : plan_.nodes) {
-      if ((node.flags & GraphNode::kPart) != 0) continue;
-      for (uint32_t s = 0; s < node.num_sources; ++s)
-        ++places_[node.sources[s] / 2].uses;
-    }
+  /// A part is no reader of what it is a part of.
+  void count_uses(const GraphNode& reader) {
+    if ((reader.flags & GraphNode::kPart) != 0) return;
+    for (uint32_t s = 0; s < reader.num_sources; ++s)
+      ++places_[reader.sources[s] / 2].uses;
   }
 
   void place_kept(const std::vector<uint32_t>& nodes) {

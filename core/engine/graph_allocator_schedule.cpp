@@ -1,5 +1,6 @@
 #include "engine/graph_allocator_schedule.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace vramgauge {
@@ -27,17 +28,10 @@ class Scheduler {
 
  private:
   void place_and_split(uint32_t count) {
-    bool is_open = false;
-    for (uint32_t i = 0; i < count; ++i) {
-      made_.device[i] = home_of(node(i));
-      is_open |= made_.device[i] == GraphNode::kAnywhere;
-    }
-    for (const bool gpu_only : {true, false}) {
-      if (is_open) spread(gpu_only, false);
-      if (is_open) is_open = spread(gpu_only, true);
-    }
-    for (uint32_t i = 0; i < count; ++i)
-      place_rest(i);
+    place_at_home(count);
+    spread_backwards(true);
+    spread_forwards();
+    spread_backwards(false);
     split(count);
   }
 
@@ -60,23 +54,48 @@ class Scheduler {
     return device == host_ || !has(node, GraphNode::kHostOnly);
   }
 
-  /// Nodes without a device take the one of the node in front (or behind, backwards). True when
-  /// some have none yet.
-  bool spread(bool gpu_only, bool backwards) {
-    uint8_t current = GraphNode::kAnywhere;
-    bool is_open = false;
-    const auto count = static_cast<uint32_t>(made_.nodes.size());
-    for (uint32_t step = 0; step < count; ++step) {
-      const uint32_t i = backwards ? count - 1 - step : step;
-      if (is_source_only(node(i))) continue;
-      uint8_t& device = made_.device[i];
-      if (device != GraphNode::kAnywhere)
-        current = gpu_only && device == host_ ? GraphNode::kAnywhere : device;
-      else if (current != GraphNode::kAnywhere && runs_on(node(i), current))
-        device = current;
-      is_open |= device == GraphNode::kAnywhere;
+  /// A node without a device takes the one of its neighbour, which a node with one becomes. True
+  /// when it has none yet.
+  bool spread_to(uint32_t i, bool gpu_only, uint8_t& neighbour) {
+    uint8_t& device = made_.device[i];
+    if (device != GraphNode::kAnywhere)
+      neighbour = gpu_only && device == host_ ? GraphNode::kAnywhere : device;
+    else if (neighbour != GraphNode::kAnywhere && runs_on(node(i), neighbour))
+      device = neighbour;
+    return device == GraphNode::kAnywhere;
+  }
+
+  /// Nodes whose device is fixed, and those behind one on a GPU.
+  void place_at_home(uint32_t count) {
+    uint8_t in_front = GraphNode::kAnywhere;
+    for (uint32_t i = 0; i < count; ++i) {
+      made_.device[i] = home_of(node(i));
+      has_far_weights_ |= copies_weight(i) || has(node(i), GraphNode::kSharedWeight);
+      if (!is_source_only(node(i)) && spread_to(i, true, in_front)) open_end_ = i + 1;
     }
-    return is_open;
+  }
+
+  void spread_forwards() {
+    uint8_t in_front = GraphNode::kAnywhere;
+    const uint32_t end = open_end_;
+    open_end_ = 0;
+    for (uint32_t i = 0; i < end; ++i) {
+      if (!is_source_only(node(i)) && spread_to(i, false, in_front)) open_end_ = i + 1;
+    }
+  }
+
+  void spread_backwards(bool gpu_only) {
+    uint8_t behind = GraphNode::kAnywhere;
+    // Behind the last node without a device only the next one matters.
+    uint32_t next = open_end_;
+    while (next < made_.nodes.size() && is_source_only(node(next)))
+      ++next;
+    if (next < made_.nodes.size()) spread_to(next, gpu_only, behind);
+    uint32_t end = 0;
+    for (uint32_t i = open_end_; i-- > 0;) {
+      if (!is_source_only(node(i)) && spread_to(i, gpu_only, behind)) end = std::max(end, i + 1);
+    }
+    open_end_ = end;
   }
 
   void place_rest(uint32_t i) {
@@ -143,13 +162,14 @@ class Scheduler {
     if (made_.device[i] != device_) return true;
     const size_t copies = made_.copies.size() - part.first_copy;
     if (copies == 0) return false;
-    return reads_far_weight(i) || (copies >= kMaxPartCopies && needs_copy(i));
+    return (has_far_weights_ && reads_far_weight(i)) || (copies >= kMaxPartCopies && needs_copy(i));
   }
 
   /// Cuts the graph where the device changes; what a part reads from elsewhere is copied in front.
   void split(uint32_t count) {
     copy_slots_.assign(static_cast<size_t>(count) * (host_ + 1U), 0);
     for (uint32_t i = 0; i < count; ++i) {
+      place_rest(i);
       if (is_source_only(node(i))) continue;
       if (made_.parts.empty() || starts_part(i)) {
         close_part(i);
@@ -224,6 +244,10 @@ class Scheduler {
   GraphSchedule made_;
   GraphDevices devices_;
   uint8_t host_;
+  /// All nodes from here on have a device.
+  uint32_t open_end_ = 0;
+  /// Some weights are copied from device to device.
+  bool has_far_weights_ = false;
   /// Of the part that is being made.
   uint8_t device_ = GraphNode::kAnywhere;
   /// Per node and device, the node that is its copy there; 0 = none.
