@@ -200,9 +200,7 @@ std::optional<LlamaCppCompute> stand_in_compute(const LlamaCppModel& model,
                                                 const LlamaCppContext& context,
                                                 const LlamaCppPlacement& placement,
                                                 uint32_t num_gpus) {
-  LlamaCppModel stand_in = model;
-  stand_in.architecture = kStandInArchitecture;
-  auto compute = llama_cpp_compute(stand_in, context, placement, num_gpus);
+  auto compute = llama_cpp_compute_as(kStandInArchitecture, model, context, placement, num_gpus);
   if (!compute) return std::nullopt;
   widen(compute->host);
   for (LlamaCppComputeBytes& gpu : compute->gpus)
@@ -242,8 +240,8 @@ std::vector<LlamaCppDevice> devices_of(const LlamaCppMachine& machine,
 /// What a further token of one sequence costs.
 CheckedU64 bytes_per_token(const LlamaCppModel& model, const LlamaCppContext& context) {
   CheckedU64 bytes;
-  for (uint64_t layer = 0; layer < model.layers.size(); ++layer)
-    bytes += llama_cpp_cell_bytes(model, context, layer);
+  for (const LlamaCppLayerKind& kind : model.groups.kinds)
+    bytes += llama_cpp_cell_bytes(model, context, kind.first) * CheckedU64(kind.count);
   return bytes;
 }
 

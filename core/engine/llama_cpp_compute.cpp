@@ -28,11 +28,19 @@ std::optional<LlamaCppCompute> llama_cpp_compute(const LlamaCppModel& model,
                                                  const LlamaCppContext& context,
                                                  const LlamaCppPlacement& placement,
                                                  uint32_t num_gpus) {
-  const LlamaCppGraphRules* rules = llama_cpp_graph_rules(model.architecture);
+  return llama_cpp_compute_as(model.architecture, model, context, placement, num_gpus);
+}
+
+std::optional<LlamaCppCompute> llama_cpp_compute_as(std::string_view architecture,
+                                                    const LlamaCppModel& model,
+                                                    const LlamaCppContext& context,
+                                                    const LlamaCppPlacement& placement,
+                                                    uint32_t num_gpus) {
+  const LlamaCppGraphRules* rules = llama_cpp_graph_rules(architecture);
   if (rules == nullptr) return std::nullopt;
   LlamaCppGraph graph(model, context, placement, num_gpus, *rules);
-  graph.build(llama_cpp_compute_layers(model, placement, num_gpus, graph.has_host_weights(),
-                                       graph.attends_on_host()));
+  graph.build(llama_cpp_compute_layers(model, context, placement, num_gpus,
+                                       graph.has_host_weights(), graph.keeps_layer_copies()));
   if (graph.has_overflowed()) return std::nullopt;
   GraphDevices devices;
   devices.num_gpus = num_gpus;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "engine/llama_cpp_context.h"
@@ -40,5 +41,12 @@ std::optional<LlamaCppCompute> llama_cpp_compute(const LlamaCppModel& model,
                                                  const LlamaCppContext& context,
                                                  const LlamaCppPlacement& placement,
                                                  uint32_t num_gpus);
+
+/// The same with the graph of another architecture.
+std::optional<LlamaCppCompute> llama_cpp_compute_as(std::string_view architecture,
+                                                    const LlamaCppModel& model,
+                                                    const LlamaCppContext& context,
+                                                    const LlamaCppPlacement& placement,
+                                                    uint32_t num_gpus);
 
 }  // namespace vramgauge

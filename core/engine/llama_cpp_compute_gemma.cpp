@@ -12,11 +12,20 @@ constexpr uint16_t kInPlace = GraphNode::kInPlace;
 /// Layers of Gemma 3n whose feed-forward part keeps only large gates (n_layer_sparsity).
 constexpr uint32_t kSparseLayers = 10;
 
+constexpr std::string_view kLayerEmbeddings = "per_layer_token_embd.weight";
+
 }  // namespace
+
+/// The slices of all layers that a GPU computes are copied there in front of the first one; and
+/// batches that overlap keep what attention on the host reads.
+bool LlamaCppGraph::keeps_layer_copies() const {
+  if (has_gpus() && lone_size(kLayerEmbeddings, 0) != 0) return true;
+  return placement_.is_pipelined && attends_on_host();
+}
 
 /// Looks up a second embedding of every token, a slice for each layer.
 void LlamaCppGraph::embed_per_layer(Tensor x) {
-  const uint64_t width = lone_size("per_layer_token_embd.weight", 0);
+  const uint64_t width = lone_size(kLayerEmbeddings, 0);
   if (width == 0) return;
   per_layer_width_ = width / std::max<uint64_t>(model_.num_layers, 1);
   const uint64_t elements = product(width, tokens_);

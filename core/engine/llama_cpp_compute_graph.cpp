@@ -10,6 +10,8 @@ namespace {
 
 /// Batches smaller than this stay where their weight is.
 constexpr uint64_t kOffloadRows = 32;
+/// Nodes of one layer of most models, as far as memory is set aside for them beforehand.
+constexpr size_t kUsualNodes = 32;
 
 }  // namespace
 
@@ -23,7 +25,6 @@ LlamaCppGraph::LlamaCppGraph(const LlamaCppModel& model, const LlamaCppContext& 
   tokens_ = (asked + sequences - 1) / sequences * sequences;
   outputs_ = std::min(asked, context.n_outputs_max);
   rows_ = tokens_;
-  nodes_.reserve(256);
   if (num_gpus == 0) return;
   has_host_weights_ = placement.has_host_weights(model);
   for (const uint32_t i : model.groups.outside) {
@@ -214,6 +215,7 @@ void LlamaCppGraph::head(Tensor x) {
 
 void LlamaCppGraph::build(const std::vector<uint32_t>& layers) {
   layers_ = &layers;
+  nodes_.reserve((layers.size() + 2) * kUsualNodes);
   Tensor x = embed();
   if (is(LlamaCppGraphRules::kGemma3n | LlamaCppGraphRules::kGemma4)) embed_per_layer(x);
   if (is(LlamaCppGraphRules::kGemma3n)) x = split_streams(x);

@@ -103,8 +103,8 @@ class LlamaCppGraph {
   bool has_overflowed() const { return has_overflowed_; }
   /// Some weights are in host memory although there are GPUs.
   bool has_host_weights() const { return has_host_weights_; }
-  /// The GPUs have no code for the attention of some layer.
-  bool attends_on_host() const;
+  /// Copies of something of every layer are held at once.
+  bool keeps_layer_copies() const;
 
  private:
   /// A tensor: index of its node x 2, + 1 for a view of it.
@@ -145,6 +145,8 @@ class LlamaCppGraph {
   /// Adds a bias in place; its only trace is the copy of a bias that lies in host memory.
   Tensor add_bias(std::string_view name, Tensor x, uint64_t elements, uint64_t rows,
                   Tensor chosen = kNone);
+  /// The GPUs have no code for the attention of some layer.
+  bool attends_on_host() const;
   Tensor rope_factors();
   Tensor multiply(std::string_view name, Tensor x, uint64_t features, uint64_t rows);
   Tensor norm(std::string_view name, Tensor x, uint64_t features, uint64_t rows);

@@ -1,17 +1,19 @@
 #include "engine/llama_cpp_compute_layers.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "units/index.h"
 
 namespace vramgauge {
 namespace {
 
 constexpr size_t kLongestPeriod = 8;
-/// Periods that stay at the ends of a stretch, where the buffers have not settled or are emptied.
-constexpr size_t kKeptInFront = 2;
-constexpr size_t kKeptBehind = 2;
-/// What flows through the layers changes its place with each; after two or three it is back. So
-/// whole multiples of six periods change nothing.
-constexpr size_t kPositions = 6;
+/// Steps that stay at each end of a stretch, where the buffers have not settled or are emptied.
+constexpr size_t kKeptSteps = 2;
+/// What flows through the layers changes its place with each step; after two or three it is back.
+/// So whole multiples of six steps change nothing.
+constexpr size_t kRound = 6;
 
 /// Equal for two layers that compute the same tensors on the same devices.
 std::vector<uint64_t> layer_prints(const LlamaCppModel& model, const LlamaCppPlacement& placement,
@@ -44,34 +46,65 @@ size_t repeated(const std::vector<uint64_t>& prints, size_t start, size_t period
   return end - start;
 }
 
-/// A stretch of layers that repeat.
+/// A stretch of layers that repeat, of which some in the middle may be dropped.
 struct Stretch {
-  size_t period = 1;
   size_t length = 1;
+  /// Layers that stay at each end.
+  size_t kept = 1;
+  /// Layers can be dropped in multiples of this.
+  size_t round = 1;
+
+  size_t dropped() const { return length < 2 * kept ? 0 : (length - 2 * kept) / round * round; }
 };
 
-/// The longest stretch from `start` on that is worth cutting; a single layer when there is none.
-Stretch longest_stretch(const std::vector<uint64_t>& prints, size_t start) {
-  Stretch best;
-  for (size_t period = 1; period <= kLongestPeriod && start + period < prints.size(); ++period) {
-    const size_t length = repeated(prints, start, period);
-    const bool is_long = length >= period * (kKeptInFront + kKeptBehind + kPositions);
-    if (is_long && length > best.length) best = {period, length};
+/// Finds stretches in the layers of one model.
+class StretchFinder {
+ public:
+  StretchFinder(const std::vector<uint64_t>& prints, const std::vector<uint64_t>& sizes,
+                bool has_equal_scores)
+      : prints_(prints), sizes_(sizes), has_equal_scores_(has_equal_scores) {}
+
+  /// The longest stretch from `start` on that is worth cutting; a single layer when there is none.
+  Stretch longest(size_t start) const {
+    Stretch best;
+    for (size_t period = 1; period <= kLongestPeriod && start + period < prints_.size(); ++period) {
+      const Stretch stretch = of_period(start, period);
+      if (stretch.dropped() != 0 && stretch.length > best.length) best = stretch;
+    }
+    return best;
   }
-  return best;
-}
+
+ private:
+  Stretch of_period(size_t start, size_t period) const {
+    const size_t length = repeated(prints_, start, period);
+    // A step is one layer where all have the same sizes, else a whole period.
+    if (!has_equal_scores_ || !is_one_size(start, period))
+      return {length, kKeptSteps * period, kRound * period};
+    return {length, std::max(kKeptSteps, period), std::lcm(kRound, period)};
+  }
+
+  bool is_one_size(size_t start, size_t period) const {
+    const auto first = sizes_.begin() + static_cast<std::ptrdiff_t>(start);
+    return std::all_of(first, first + static_cast<std::ptrdiff_t>(period),
+                       [first](uint64_t size) { return size == *first; });
+  }
+
+  const std::vector<uint64_t>& prints_;
+  const std::vector<uint64_t>& sizes_;
+  bool has_equal_scores_;
+};
 
 }  // namespace
 
 std::vector<uint32_t> llama_cpp_compute_layers(const LlamaCppModel& model,
+                                               const LlamaCppContext& context,
                                                const LlamaCppPlacement& placement,
                                                uint32_t num_gpus, bool has_host_weights,
-                                               bool attends_on_host) {
+                                               bool piles_up) {
   std::vector<uint32_t> layers;
   layers.reserve(16);
   // Some architectures have tensors that are never freed.
-  const bool piles_up = (placement.is_pipelined && attends_on_host) ||
-                        model.architecture == "rwkv7" || model.architecture == "deci";
+  piles_up = piles_up || model.architecture == "rwkv7" || model.architecture == "deci";
   if (model.is_sparse || piles_up) {
     for (uint32_t i = 0; i < model.num_layers; ++i)
       layers.push_back(i);
@@ -79,13 +112,12 @@ std::vector<uint32_t> llama_cpp_compute_layers(const LlamaCppModel& model,
   }
   std::vector<uint64_t> prints = layer_prints(model, placement, num_gpus, has_host_weights);
   if (has_host_weights) add_moved(prints, model, placement);
+  const StretchFinder stretches(prints, model.groups.size_prints, context.flash_attn);
   for (size_t i = 0; i < prints.size();) {
-    const Stretch stretch = longest_stretch(prints, i);
-    const size_t kept = stretch.period * (kKeptInFront + kKeptBehind);
-    const size_t cut = stretch.period * kPositions;
-    const size_t dropped = stretch.length > kept ? (stretch.length - kept) / cut * cut : 0;
+    const Stretch stretch = stretches.longest(i);
     const size_t end = i + stretch.length;
-    const size_t head = dropped == 0 ? end : i + stretch.period * kKeptInFront;
+    const size_t dropped = stretch.dropped();
+    const size_t head = dropped == 0 ? end : i + stretch.kept;
     for (; i < head; ++i)
       layers.push_back(static_cast<uint32_t>(i));
     for (i += dropped; i < end; ++i)

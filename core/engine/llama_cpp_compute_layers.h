@@ -10,10 +10,11 @@
 
 namespace vramgauge {
 
-/// Layers, in order, that stand for all. `attends_on_host`: the GPUs have no code for the heads.
+/// Layers, in order, that stand for all. `piles_up`: each holds memory that no other uses again.
 std::vector<uint32_t> llama_cpp_compute_layers(const LlamaCppModel& model,
+                                               const LlamaCppContext& context,
                                                const LlamaCppPlacement& placement,
                                                uint32_t num_gpus, bool has_host_weights,
-                                               bool attends_on_host);
+                                               bool piles_up);
 
 }  // namespace vramgauge

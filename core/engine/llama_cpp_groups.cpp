@@ -17,16 +17,22 @@ uint64_t ffn_print(const Ffn& ffn) {
   return 0;
 }
 
-uint64_t graph_print(const LlamaCppModel& model, size_t index) {
+uint64_t size_print(const LlamaCppModel& model, size_t index) {
   const LlamaCppLayer& layer = model.layers[index];
   const Layer& spec = model.spec.layers[index];
   uint64_t print = mix_print(layer.k_elements, layer.v_elements);
-  print = mix_print(print, layer.num_heads * 8 + static_cast<uint64_t>(layer.cache) * 2 +
-                               (layer.is_windowed ? 1 : 0));
+  print = mix_print(print, mix_print(layer.head_dim_k, layer.head_dim_v));
+  print = mix_print(print, layer.num_heads * 2 + (layer.cache == LlamaCppCacheKind::none ? 1 : 0));
   print = mix_print(print, layer.state_elements + layer.conv_elements);
   print = mix_print(print,
                     spec.mixers.size() * 16 + (spec.mixers.empty() ? 0 : spec.mixers[0].index()));
-  print = mix_print(print, ffn_print(spec.ffn));
+  return mix_print(print, ffn_print(spec.ffn));
+}
+
+uint64_t graph_print(const LlamaCppModel& model, size_t index) {
+  const LlamaCppLayer& layer = model.layers[index];
+  uint64_t print = mix_print(size_print(model, index),
+                             static_cast<uint64_t>(layer.cache) * 2 + (layer.is_windowed ? 1 : 0));
   // No rotary embedding in every fourth layer.
   if (model.architecture == "smollm3") print = mix_print(print, index % 4 == 3 ? 1 : 0);
   return print;
@@ -43,8 +49,10 @@ class Grouper {
     const size_t num_layers = index_of(model_.num_layers);
     made_.layers.resize(num_layers);
     made_.weight_prints.resize(num_layers);
-    for (size_t layer = 0; layer < num_layers; ++layer)
+    for (size_t layer = 0; layer < num_layers; ++layer) {
+      made_.size_prints.push_back(size_print(model_, layer));
       made_.graph_prints.push_back(graph_print(model_, layer));
+    }
     for (uint32_t i = 0; i < model_.weights.size(); ++i)
       add_weight(i);
     return std::move(made_);

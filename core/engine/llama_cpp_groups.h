@@ -51,7 +51,10 @@ struct LlamaCppGroups {
   std::vector<LlamaCppLayerKind> kinds;
   /// Per layer of the file, its kind.
   std::vector<uint32_t> kind_of_layer;
-  /// Per layer of the decoder: equal where two compute the same tensors.
+  /// Per layer of the decoder: equal where two compute tensors of the same sizes, the scores of
+  /// attention without flash attention apart: a window does not count.
+  std::vector<uint64_t> size_prints;
+  /// Equal where two compute the same tensors.
   std::vector<uint64_t> graph_prints;
   /// The same for the sizes of their weights.
   std::vector<uint64_t> weight_prints;
