@@ -139,6 +139,15 @@ for (const [name, viewport] of [
         }
         await input(page, key).fill("");
       }
+      // The longest verdict stays within its own place.
+      for (const gpu_count of ["2", "1"]) {
+        await input(page, "gpu_count").fill(gpu_count);
+        const [inner, outer] = await page.locator("vg-verdict").evaluate((element) => [
+          element.shadowRoot.querySelector("section").scrollHeight,
+          element.clientHeight,
+        ]);
+        assert.ok(inner <= outer, `the verdict has ${inner} px in ${outer}`);
+      }
       assert.ok(counts.has(0) && counts.size > 1, `remarks came and went: ${[...counts]}`);
     });
   });

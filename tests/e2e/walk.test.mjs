@@ -154,7 +154,7 @@ for (const [device, options] of kDevices) {
       await shot(page, "e1-dialog");
       const snippet = await page.evaluate(() => navigator.clipboard.readText());
       const wiki = await page.context().newPage();
-      await wiki.setContent(`<!doctype html><title>Wiki</title><h1>Our servers</h1>${snippet}`);
+      await wiki.setContent(`<!doctype html><meta name="viewport" content="width=device-width"><title>Wiki</title><h1>Our servers</h1>${snippet}`);
       const inside = wiki.frameLocator("iframe");
       await inside.locator("vg-verdict section:not([data-state=none])").waitFor();
       await shot(wiki, "e2-wiki");

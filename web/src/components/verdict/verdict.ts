@@ -18,7 +18,7 @@ export class VerdictPanel extends StoreElement {
       /* Room for the longest answer: another one moves nothing below it. */
       :host {
         display: grid;
-        height: 100px;
+        height: 120px;
       }
       .verdict {
         --tone: var(--border-strong);
@@ -26,7 +26,7 @@ export class VerdictPanel extends StoreElement {
         display: grid;
         gap: 4px;
         align-content: start;
-        padding: 16px 18px;
+        padding: 11px 18px;
         border-inline-start: 3px solid var(--tone);
         border-start-end-radius: 8px;
         border-end-end-radius: 8px;
@@ -54,7 +54,7 @@ export class VerdictPanel extends StoreElement {
       p {
         color: var(--ink-2);
         font-size: 13.5px;
-        line-height: 1.45;
+        line-height: 1.42;
       }
       h2,
       p {
