@@ -3,6 +3,7 @@
 
 #include "api/plan_formats.h"
 #include "api/plan_methods.h"
+#include "api/plan_search_rows.h"
 #include "plan/format_sizes.h"
 #include "units/index.h"
 
@@ -11,124 +12,31 @@ namespace {
 
 /// Estimates that a search may ask of an engine whose answer depends on the card.
 constexpr uint64_t kMaxEstimates = 20'000;
-constexpr uint64_t kDefaultLimit = 50;
 constexpr uint64_t kMaxLimit = 1000;
 constexpr std::string_view kOver = "gpus,models,formats,all";
+/// In the order of RowSort.
 constexpr std::string_view kSorts = "margin,needed,usable,bits,parameters,requests";
-/// In the order of those words.
-enum class Sort { margin, needed, usable, bits, parameters, requests };
 constexpr std::string_view kVerdicts = "any,tight,fits";
-
-/// A combination and what comes of it.
-struct Row {
-  const CatalogueEntry* model = nullptr;
-  const CatalogueEntry* gpu = nullptr;
-  const CatalogueEntry* format = nullptr;
-  uint64_t micro_bits = 0;
-  uint64_t parameters = 0;
-  uint64_t max_requests = 0;
-  VerdictState state = VerdictState::does_not_fit;
-  Bytes needed = Bytes();
-  Bytes usable = Bytes();
-
-  int64_t margin() const { return (usable - needed).count(); }
-};
-
-struct Filter {
-  VerdictState worst = VerdictState::does_not_fit;
-  uint64_t min_micro_bits = 0;
-  uint64_t max_micro_bits = UINT64_MAX;
-};
 
 struct SearchRequest {
   PlanRequest plan;
   std::string over;
-  Sort sort = Sort::margin;
-  bool is_descending = false;
-  Filter filter;
-  uint64_t limit = kDefaultLimit;
+  RowOrder order;
   std::string query;
   std::string vendor;
 
   bool is_over(std::string_view axis) const { return over == axis || over == "all"; }
 };
 
-int64_t sort_key(const Row& row, Sort sort) {
-  switch (sort) {
-    case Sort::margin: return row.margin();
-    case Sort::needed: return static_cast<int64_t>(row.needed.count());
-    case Sort::usable: return static_cast<int64_t>(row.usable.count());
-    case Sort::bits: return static_cast<int64_t>(row.micro_bits);
-    case Sort::parameters: return static_cast<int64_t>(row.parameters);
-    case Sort::requests: return static_cast<int64_t>(row.max_requests);
-  }
-  return 0;
-}
-
-Sort sort_of(std::string_view word) {
+RowSort sort_of(std::string_view word) {
   std::string_view rest = kSorts;
   uint64_t index = 0;
   while (rest.substr(0, rest.find(',')) != word) {
     rest.remove_prefix(std::min(rest.find(',') + 1, rest.size()));
     ++index;
   }
-  return static_cast<Sort>(index);
+  return static_cast<RowSort>(index);
 }
-
-/// The first `limit` rows by the sort; equal ones in the order in which they came.
-class Best {
- public:
-  explicit Best(const SearchRequest& request) : request_(request) {}
-
-  void add(const Row& row) {
-    ++num_points_;
-    const auto state = static_cast<std::size_t>(row.state);
-    ++num_by_state_[state];
-    const Filter& filter = request_.filter;
-    if (row.state > filter.worst) return;
-    ++num_found_;
-    const int64_t value = sort_key(row, request_.sort);
-    const int64_t key = request_.is_descending ? -value : value;
-    if (rows_.size() == request_.limit) {
-      if (key >= rows_.back().key) return;
-      rows_.pop_back();
-    }
-    // Behind those of the same key.
-    auto place = rows_.end();
-    while (place != rows_.begin() && key < (place - 1)->key)
-      --place;
-    rows_.insert(place, {key, row});
-  }
-
-  void refuse() { ++num_refused_; }
-
-  template <typename Visit>
-  void each(const Visit& visit) const {
-    for (const Ranked& ranked : rows_)
-      visit(ranked.row);
-  }
-
-  void write_counts(json::Value& out) const {
-    out.set("points", num_points_);
-    out.set("found", num_found_);
-    out.set("fits", num_by_state_[0]);
-    out.set("tight", num_by_state_[1]);
-    out.set("refused", num_refused_);
-  }
-
- private:
-  struct Ranked {
-    int64_t key = 0;
-    Row row;
-  };
-
-  const SearchRequest& request_;
-  std::vector<Ranked> rows_;
-  uint64_t num_points_ = 0;
-  uint64_t num_found_ = 0;
-  uint64_t num_refused_ = 0;
-  uint64_t num_by_state_[3] = {};
-};
 
 using Entries = std::vector<const CatalogueEntry*>;
 
@@ -144,7 +52,7 @@ Entries entries_of(const CatalogueList& list, const std::string& query) {
 class Searcher {
  public:
   Searcher(const PlanContext& context, SearchRequest& request, SessionProbe& probe)
-      : context_(context), request_(request), probe_(probe), best_(request) {}
+      : context_(context), request_(request), probe_(probe), best_(request.order) {}
 
   /// Scenarios for every combination of the axes.
   Result<void> search_by_estimates() {
@@ -192,7 +100,7 @@ class Searcher {
 
   json::Value result() {
     json::Value rows = json::Value::array();
-    best_.each([&](const Row& row) { rows.push(row_json(row)); });
+    best_.each([&](const SearchRow& row) { rows.push(row_json(row)); });
     json::Value out = json::Value::object();
     best_.write_counts(out);
     out.set("rows", std::move(rows));
@@ -232,12 +140,12 @@ class Searcher {
   }
 
   bool is_wide_enough(uint64_t micro_bits) const {
-    return micro_bits >= request_.filter.min_micro_bits &&
-           micro_bits <= request_.filter.max_micro_bits;
+    return micro_bits >= request_.order.min_micro_bits &&
+           micro_bits <= request_.order.max_micro_bits;
   }
 
-  void add_estimate(const Scenario& at, Row row) {
-    const bool needs_answers = request_.sort == Sort::requests;
+  void add_estimate(const Scenario& at, SearchRow row) {
+    const bool needs_answers = request_.order.sort == RowSort::requests;
     const Outcome outcome = needs_answers ? probe_.with_answers(at) : probe_.estimate(at);
     if (outcome.is_refused()) return best_.refuse();
     const auto resolved = probe_.resolve(at);
@@ -301,7 +209,7 @@ class Searcher {
       if (!size) continue;
       weights.total = size->total;
       weights.basis = size->basis;
-      Row row{&entry, nullptr, entries_[i]};
+      SearchRow row{&entry, nullptr, entries_[i]};
       row.micro_bits = micro_bits_of(*base.model, weights);
       if (!is_wide_enough(row.micro_bits)) continue;
       row.parameters = base.model->parameters.total.value_or(0);
@@ -310,7 +218,7 @@ class Searcher {
     }
   }
 
-  void add_cards(Row row, const Total& total) {
+  void add_cards(SearchRow row, const Total& total) {
     row.needed = total.bytes;
     for (const Card& card : cards_) {
       row.gpu = card.entry;
@@ -322,7 +230,7 @@ class Searcher {
     }
   }
 
-  json::Value row_json(const Row& row) {
+  json::Value row_json(const SearchRow& row) {
     Scenario at = request_.plan.scenario;
     json::Value out = json::Value::object();
     if (row.model != nullptr) {
@@ -346,7 +254,7 @@ class Searcher {
   const PlanContext& context_;
   SearchRequest& request_;
   SessionProbe& probe_;
-  Best best_;
+  BestRows best_;
   Entries entries_;
   std::vector<WeightFormat> formats_;
   std::vector<Card> cards_;
@@ -363,14 +271,14 @@ SearchRequest read_request(json::ObjectReader& reader) {
   out.plan = read_plan_request(reader);
   out.over = read_word(reader, "over", kOver);
   const std::string sort = read_word(reader, "sort", kSorts);
-  if (reader.errors().empty()) out.sort = sort_of(sort);
-  out.is_descending = reader.boolean("descending").value_or(false);
+  if (reader.errors().empty()) out.order.sort = sort_of(sort);
+  out.order.is_descending = reader.boolean("descending").value_or(false);
   const std::string verdict = read_word(reader, "verdict", kVerdicts);
   if (verdict != "any")
-    out.filter.worst = verdict == "fits" ? VerdictState::fits : VerdictState::tight;
-  out.filter.min_micro_bits = read_micro_bits(reader, "min_bits", 0);
-  out.filter.max_micro_bits = read_micro_bits(reader, "max_bits", UINT64_MAX);
-  out.limit = reader.u64("limit", {1, kMaxLimit}).value_or(kDefaultLimit);
+    out.order.worst = verdict == "fits" ? VerdictState::fits : VerdictState::tight;
+  out.order.min_micro_bits = read_micro_bits(reader, "min_bits", 0);
+  out.order.max_micro_bits = read_micro_bits(reader, "max_bits", UINT64_MAX);
+  out.order.limit = reader.u64("limit", {1, kMaxLimit}).value_or(out.order.limit);
   out.query = reader.string("query").value_or("");
   out.vendor = reader.string("vendor").value_or("");
   return out;

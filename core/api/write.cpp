@@ -1,6 +1,7 @@
 #include "api/write.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -155,51 +156,60 @@ json::Value kv_json(const ModelSpec& spec) {
   return out;
 }
 
-/// What kind of mixer, with the numbers that people know it by.
-json::Value mixer_json(const Mixer& mixer) {
-  json::Value out = json::Value::object();
-  if (const auto* attention = std::get_if<Attention>(&mixer)) {
-    out.set("kind", "attention");
-    out.set("num_heads", attention->num_heads);
-    out.set("num_kv_heads", attention->num_kv_heads);
-    out.set("head_dim", attention->head_dim);
-    out.set("window_tokens", attention->window_tokens);
-    out.set("chunk_tokens", attention->chunk_tokens);
-  } else if (const auto* latent = std::get_if<LatentAttention>(&mixer)) {
-    out.set("kind", "latent");
-    out.set("num_heads", latent->num_heads);
-    out.set("kv_lora_rank", latent->kv_lora_rank);
-    out.set("qk_rope_head_dim", latent->qk_rope_head_dim);
-  } else {
-    out.set("kind",
-            std::holds_alternative<CompressedAttention>(mixer) ? "compressed" : "recurrent");
+/// What kind of mixer, with the numbers that people know it by, as many as have a name.
+struct MixerKind {
+  std::string_view name;
+  std::array<std::string_view, 5> keys{};
+  std::array<uint64_t, 5> numbers{};
+
+  /// Keys go with the name.
+  bool operator==(const MixerKind& other) const {
+    return numbers == other.numbers && name == other.name;
   }
+};
+
+MixerKind kind_of(const Mixer& mixer) {
+  if (const auto* attention = std::get_if<Attention>(&mixer)) {
+    return {"attention",
+            {"num_heads", "num_kv_heads", "head_dim", "window_tokens", "chunk_tokens"},
+            {attention->num_heads, attention->num_kv_heads, attention->head_dim,
+             attention->window_tokens, attention->chunk_tokens}};
+  }
+  if (const auto* latent = std::get_if<LatentAttention>(&mixer)) {
+    return {"latent",
+            {"num_heads", "kv_lora_rank", "qk_rope_head_dim"},
+            {latent->num_heads, latent->kv_lora_rank, latent->qk_rope_head_dim}};
+  }
+  return {std::holds_alternative<CompressedAttention>(mixer) ? "compressed" : "recurrent"};
+}
+
+json::Value mixer_json(const MixerKind& kind, uint64_t layers) {
+  json::Value out = json::Value::object();
+  out.set("kind", kind.name);
+  for (std::size_t i = 0; i < kind.keys.size() && !kind.keys[i].empty(); ++i)
+    out.set(kind.keys[i], kind.numbers[i]);
+  out.set("layers", layers);
   return out;
 }
 
 /// Equal mixers counted, in the order in which the first of each occurs.
 json::Value mixers_json(const ModelSpec& spec) {
-  std::vector<std::pair<std::string, uint64_t>> counted;
-  std::vector<json::Value> kinds;
+  std::vector<std::pair<MixerKind, uint64_t>> counted;
   for (const Layer& layer : spec.layers) {
     for (const Mixer& mixer : layer.mixers) {
-      json::Value kind = mixer_json(mixer);
-      const std::string key = json::write(kind);
+      const MixerKind kind = kind_of(mixer);
       const auto known = std::find_if(counted.begin(), counted.end(),
-                                      [&](const auto& one) { return one.first == key; });
+                                      [&](const auto& one) { return one.first == kind; });
       if (known != counted.end()) {
         ++known->second;
-        continue;
+      } else {
+        counted.emplace_back(kind, 1);
       }
-      counted.emplace_back(key, 1);
-      kinds.push_back(std::move(kind));
     }
   }
   json::Value list = json::Value::array();
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    kinds[i].set("layers", counted[i].second);
-    list.push(std::move(kinds[i]));
-  }
+  for (const auto& [kind, layers] : counted)
+    list.push(mixer_json(kind, layers));
   return list;
 }
 

@@ -6,6 +6,8 @@
 namespace vramgauge::json {
 namespace {
 
+constexpr std::size_t kUsualMembers = 8;
+
 void write_value(const Value& value, std::string& out);
 
 /// What stands for an ASCII character that is not plain.
@@ -201,6 +203,8 @@ Value& Value::set(std::string_view key, Value value) {
     member.value = std::move(value);
     return *this;
   }
+  // Members are large to move: most objects grow once.
+  if (members->empty()) members->reserve(kUsualMembers);
   members->push_back({std::string(key), std::move(value)});
   return *this;
 }
