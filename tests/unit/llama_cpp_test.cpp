@@ -249,6 +249,33 @@ uint64_t pinned_bytes(const LlamaCppModel& model, const LlamaCppOptions& options
       .weights.pinned.value_or(0);
 }
 
+// With a pattern each weight is looked at by itself, without one they are summed by layer: one that
+// finds nothing changes nothing.
+TEST(LlamaCppPlacement, SumsByLayerAreThoseOfEveryWeight) {
+  const LlamaCppModel model = llama_8b();
+  for (LlamaCppOptions options : {options_of(4096), gpu_options({80}), gpu_options({24, 8})}) {
+    for (const int64_t layers : {-1, 20, 0}) {
+      options.n_gpu_layers = layers;
+      options.overrides.clear();
+      const auto by_layer = llama_cpp_placement(model, options).value();
+      options.overrides = {{"no_such_tensor", kHost}};
+      const auto one_by_one = llama_cpp_placement(model, options).value();
+      ASSERT_EQ(one_by_one.weight_device.size(), model.weights.size());
+      const auto context = llama_cpp_context(model, options).value();
+      const auto num_gpus = options.devices.size();
+      const auto sums = llama_cpp_stored(model, context, by_layer, num_gpus).weights;
+      const auto expected = llama_cpp_stored(model, context, one_by_one, num_gpus).weights;
+      EXPECT_EQ(sums.cpu, expected.cpu);
+      EXPECT_EQ(sums.cpu_repack, expected.cpu_repack);
+      EXPECT_EQ(sums.pinned, expected.pinned);
+      EXPECT_EQ(sums.gpus, expected.gpus);
+      EXPECT_EQ(by_layer.has_host_weights(model), one_by_one.has_host_weights(model));
+      for (size_t i = 0; i < model.weights.size(); ++i)
+        EXPECT_EQ(by_layer.device_of(model, i), one_by_one.device_of(model, i)) << i;
+    }
+  }
+}
+
 // The embedding is always there: 4096 x 128256 in Q8_0. Patterns are looked for anywhere in a name.
 TEST(LlamaCppPlacement, PatternsMoveTensors) {
   constexpr uint64_t kEmbedding = uint64_t{4096} * 128'256 / 32 * 34;
