@@ -135,19 +135,19 @@ class Start {
         inputs_.weights_basis);
     auto runtime_total = total_of(runtime(stage), Basis::measured);
     if (!weights || !runtime_total) return overflow();
-    VllmStage out;
     Total activations{peak->peak, peak->low, peak->high, Basis::modelled};
     const auto moved = calibrate({{TermId::weights, &*weights},
                                   {TermId::activations, &activations},
                                   {TermId::runtime, &*runtime_total}},
                                  inputs_.calibration);
     if (!moved) return fail(moved.error());
+    VllmStage out;
     out.activation = *peak;
-    out.weights = *weights;
     out.activation.peak = activations.bytes;
     out.activation.low = activations.low;
     out.activation.high = activations.high;
     out.activation_basis = activations.basis;
+    out.weights = *weights;
     out.runtime = *runtime_total;
     if (profile_.deducts_graphs) out.graphs = Bytes(graphs(stage).value.value_or(0));
     if (flags_.kv_cache_memory) {
