@@ -172,7 +172,8 @@ LlamaCppGraph::Tensor LlamaCppGraph::output_rows() {
 LlamaCppGraph::Tensor LlamaCppGraph::embed() {
   const Tensor ids = input(product(tokens_, 4));
   const uint64_t elements = product(tokens_, hidden_);
-  const uint64_t parts = is(LlamaCppGraphRules::kDeepstack) ? kDeepstackLayers + 1 : 1;
+  const uint64_t parts =
+      is(LlamaCppGraphRules::kDeepstack) ? LlamaCppGraphRules::kDeepstackLayers + 1 : 1;
   // Room for embeddings that come from outside, although tokens come.
   input(product(product(elements, parts), 4));
   const auto host = static_cast<uint8_t>(num_gpus_);
@@ -274,7 +275,7 @@ LlamaCppGraph::Tensor LlamaCppGraph::layer(bool is_last, Tensor x) {
   if (is(Rules::kPostNorms)) fed = norm("post_ffw_norm", fed, hidden_, rows_);
   Tensor out = is(Rules::kFfnResidualFirst) ? add(elements, GraphNode::kInPlace, {middle, fed})
                                             : add(elements, GraphNode::kInPlace, {fed, middle});
-  if (deepstack_ != kNone && layer_index_ < kDeepstackLayers)
+  if (deepstack_ != kNone && layer_index_ < Rules::kDeepstackLayers)
     out = add(elements, GraphNode::kInPlace, {out, deepstack_});
   if (per_layer_width_ != 0) out = add(elements, GraphNode::kInPlace, {out, gate_slice(out)});
   if (is(Rules::kGemma4) && has_gpus())

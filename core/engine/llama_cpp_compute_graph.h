@@ -73,8 +73,10 @@ struct LlamaCppGraphRules {
   static constexpr uint32_t kNormsEmbedding = 1U << 18;
   /// No norms in front of attention and feed-forward part.
   static constexpr uint32_t kNoPreNorms = 1U << 25;
-  /// Embeddings have further parts, which the first layers add to their results.
+  /// Embeddings have further parts, which the first layers add to their results; every such model
+  /// has three.
   static constexpr uint32_t kDeepstack = 1U << 26;
+  static constexpr uint32_t kDeepstackLayers = 3;
   /// No rotary embedding in every fourth layer.
   static constexpr uint32_t kSkipsFourthRope = 1U << 27;
   /// Queries and keys are normalised behind the rotary embedding.
@@ -291,8 +293,7 @@ class LlamaCppGraph {
   Tensor positions_ = kNone;
   Tensor output_rows_ = kNone;
   Tensor attention_scale_ = kNone;
-  /// The embedding's further parts (kDeepstack), of which every such model has three.
-  static constexpr uint32_t kDeepstackLayers = 3;
+  /// The embedding's further parts (kDeepstack).
   Tensor deepstack_ = kNone;
   Tensor rope_factors_ = kNone;
   uint64_t rope_factor_bytes_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "engine/llama_cpp_compute_graph.h"
 #include "engine/llama_cpp_model.h"
 #include "import/gguf_tensors.h"
 #include "units/index.h"
@@ -33,8 +34,12 @@ uint64_t graph_print(const LlamaCppModel& model, size_t index) {
   const LlamaCppLayer& layer = model.layers[index];
   uint64_t print = mix_print(size_print(model, index),
                              static_cast<uint64_t>(layer.cache) * 2 + (layer.is_windowed ? 1 : 0));
-  // No rotary embedding in every fourth layer.
-  if (model.architecture == "smollm3") print = mix_print(print, index % 4 == 3 ? 1 : 0);
+  const LlamaCppGraphRules* rules = llama_cpp_graph_rules(model.architecture);
+  const uint32_t flags = rules == nullptr ? 0 : rules->flags;
+  if ((flags & LlamaCppGraphRules::kSkipsFourthRope) != 0)
+    print = mix_print(print, index % 4 == 3 ? 1 : 0);
+  if ((flags & LlamaCppGraphRules::kDeepstack) != 0)
+    print = mix_print(print, index < LlamaCppGraphRules::kDeepstackLayers ? 1 : 0);
   return print;
 }
 
