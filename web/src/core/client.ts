@@ -142,10 +142,9 @@ export class CoreClient {
 
   /** What fetches the part of the core that an answer lacks; null where it lacks none. */
   missing_part(reply: Envelope<unknown>): (() => Promise<void>) | null {
-    if (reply.ok) return null;
     const file = missing_facts(reply);
     if (file !== null) return () => this.load_model_facts(file);
-    return this.#facade.missing_module(reply);
+    return reply.ok ? null : this.#facade.missing_module(reply);
   }
 
   /** Fetches and loads the facts of one model; several callers share one fetch. */
@@ -216,9 +215,12 @@ function load(facade: Facade, document: Uint8Array | string): void {
 
 const next_task = (): Promise<void> => new Promise((done) => setTimeout(done));
 
-/** The file that holds the missing facts, when that is the only thing an answer lacks. */
-function missing_facts(reply: ErrorEnvelope): string | null {
-  const missing = reply.errors.find((error) => error.code === "catalogue.model_not_loaded");
+/** The file that holds the missing facts of a model; a log that is read is an answer without its prediction then. */
+function missing_facts(reply: Envelope<unknown>): string | null {
+  const errors = reply.ok
+    ? ((reply.result as { prediction_errors?: Diag[] } | null)?.prediction_errors ?? [])
+    : reply.errors;
+  const missing = errors.find((error) => error.code === "catalogue.model_not_loaded");
   const file = missing?.args["file"];
   return typeof file === "string" ? file : null;
 }
