@@ -120,7 +120,9 @@ class LlamaCppGraph {
     uint64_t bytes = 0;
   };
 
-  Tensor add(uint64_t elements, uint16_t flags, std::initializer_list<Tensor> sources) {
+  // The many places that call these two would grow by them.
+  [[gnu::noinline]] Tensor add(uint64_t elements, uint16_t flags,
+                               std::initializer_list<Tensor> sources) {
     return add(elements, flags, sources, Weight{}, 0);
   }
   Tensor add(uint64_t elements, uint16_t flags, std::initializer_list<Tensor> sources,
@@ -132,7 +134,7 @@ class LlamaCppGraph {
   void store(std::initializer_list<Tensor> sources, uint8_t home);
   /// Sizes beyond this are refused; sums over a graph then stay within 64 bits.
   static constexpr uint64_t kMaxNodeBytes = uint64_t{1} << 50;
-  uint64_t product(uint64_t a, uint64_t b) {
+  [[gnu::noinline]] uint64_t product(uint64_t a, uint64_t b) {
     uint64_t result = 0;
     if (!__builtin_mul_overflow(a, b, &result) && result <= kMaxNodeBytes) return result;
     has_overflowed_ = true;

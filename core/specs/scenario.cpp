@@ -1,6 +1,7 @@
 #include "specs/scenario.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace vramgauge {
 namespace {
@@ -23,8 +24,8 @@ constexpr std::string_view kSwitch = "on,off";
 /// Longest free text, in bytes.
 constexpr uint64_t kMaxTextBytes = 1024;
 
-Field choice(std::string_view key, std::string_view group, std::string_view list,
-             std::string Scenario::*text) {
+constexpr Field choice(std::string_view key, std::string_view group, std::string_view list,
+                       std::string Scenario::*text) {
   Field field;
   field.key = key;
   field.kind = FieldKind::choice;
@@ -35,8 +36,8 @@ Field choice(std::string_view key, std::string_view group, std::string_view list
   return field;
 }
 
-Field integer(std::string_view key, std::string_view group, std::string_view unit, uint64_t min,
-              uint64_t max, uint64_t Scenario::*number) {
+constexpr Field integer(std::string_view key, std::string_view group, std::string_view unit,
+                        uint64_t min, uint64_t max, uint64_t Scenario::*number) {
   Field field;
   field.key = key;
   field.unit = unit;
@@ -47,8 +48,8 @@ Field integer(std::string_view key, std::string_view group, std::string_view uni
   return field;
 }
 
-Field decimal(std::string_view key, std::string_view group, std::string_view unit, uint64_t min,
-              uint64_t max, Decimal Scenario::*member) {
+constexpr Field decimal(std::string_view key, std::string_view group, std::string_view unit,
+                        uint64_t min, uint64_t max, Decimal Scenario::*member) {
   Field field;
   field.key = key;
   field.kind = FieldKind::decimal;
@@ -60,140 +61,137 @@ Field decimal(std::string_view key, std::string_view group, std::string_view uni
   return field;
 }
 
-Field only_in(std::string_view engines, Field field) {
+constexpr Field only_in(std::string_view engines, Field field) {
   field.engines = engines;
   return field;
 }
 
-Field option(std::string_view key, std::string_view group, std::string_view words,
-             std::string Scenario::*text) {
+constexpr Field option(std::string_view key, std::string_view group, std::string_view words,
+                       std::string Scenario::*text) {
   Field field = choice(key, group, words, text);
   field.kind = FieldKind::option;
   return field;
 }
 
-Field free_text(std::string_view key, std::string_view group, std::string Scenario::*text) {
+constexpr Field free_text(std::string_view key, std::string_view group,
+                          std::string Scenario::*text) {
   Field field = choice(key, group, "", text);
   field.kind = FieldKind::text;
   return field;
 }
 
-Field model_config_field() {
+constexpr Field model_config_field() {
   Field field = choice("model_config", "model", "", &Scenario::model_config);
   field.kind = FieldKind::json;
   return field;
 }
 
-std::vector<Field> make_fields() {
-  return {
-      choice("model", "model", "models", &Scenario::model),
-      model_config_field(),
-      choice("weight_format", "weights", "formats", &Scenario::weight_format),
-      choice("gpu", "hardware", "gpus", &Scenario::gpu),
-      decimal("gpu_memory_gib", "hardware", "gib", 0, 1'000'000 * kOne, &Scenario::gpu_memory_gib),
-      integer("gpu_count", "hardware", "gpus", 1, kMaxGpus, &Scenario::gpu_count),
-      choice("engine", "engine", "engines", &Scenario::engine),
-      choice("cache_type_k", "engine", "cache_types", &Scenario::cache_type_k),
-      choice("cache_type_v", "engine", "cache_types", &Scenario::cache_type_v),
-      integer("context_tokens", "workload", "tokens", 1, kMaxTokens, &Scenario::context_tokens),
-      integer("num_requests", "workload", "requests", 1, kMaxRequests, &Scenario::num_requests),
-      only_in("generic", integer("shared_prefix_tokens", "workload", "tokens", 0, kMaxTokens,
-                                 &Scenario::shared_prefix_tokens)),
-      only_in("generic", integer("kv_block_tokens", "engine", "tokens", 1, kMaxBlockTokens,
-                                 &Scenario::kv_block_tokens)),
-      only_in("generic", decimal("gpu_memory_utilization_frac", "engine", "fraction", kOne / 100,
-                                 kOne, &Scenario::gpu_memory_utilization_frac)),
-      only_in("generic", decimal("overhead_factor", "engine", "factor", kOne, 10 * kOne,
-                                 &Scenario::overhead_factor)),
-      only_in("generic",
-              decimal("fixed_gib", "engine", "gib", 0, 1024 * kOne, &Scenario::fixed_gib)),
-      only_in("generic",
-              decimal("live_buffers", "engine", "factor", 0, 1024 * kOne, &Scenario::live_buffers)),
-      only_in("generic", integer("prefill_batch", "workload", "requests", 0, kMaxRequests,
-                                 &Scenario::prefill_batch)),
-      only_in("generic,transformers", integer("prefill_tokens", "workload", "tokens", 0, kMaxTokens,
-                                              &Scenario::prefill_tokens)),
-      only_in(kLlamaCpp, option("program", "engine", "server,bench,api", &Scenario::program)),
-      only_in(kVersioned, free_text("engine_version", "engine", &Scenario::engine_version)),
-      only_in(kLlamaCpp, integer("batch_tokens", "engine", "tokens", 1, kMaxBatchTokens,
-                                 &Scenario::batch_tokens)),
-      only_in(kLlamaCpp, integer("ubatch_tokens", "engine", "tokens", 1, kMaxBatchTokens,
-                                 &Scenario::ubatch_tokens)),
-      only_in("llama_cpp,transformers",
-              option("flash_attn", "engine", "auto,on,off", &Scenario::flash_attn)),
-      only_in(kLlamaCpp, option("swa_full", "engine", kSwitch, &Scenario::swa_full)),
-      only_in(kLlamaCpp, option("kv_unified", "engine", kSwitch, &Scenario::kv_unified)),
-      only_in(kLlamaCpp, option("kv_offload", "engine", kSwitch, &Scenario::kv_offload)),
-      only_in(kLlamaCpp, option("op_offload", "engine", kSwitch, &Scenario::op_offload)),
-      only_in(kLlamaCpp, integer("gpu_layers", "engine", "layers", 0, Scenario::kAllGpuLayers,
-                                 &Scenario::gpu_layers)),
-      only_in(kLlamaCpp, integer("cpu_moe_layers", "engine", "layers", 0, Scenario::kAllGpuLayers,
-                                 &Scenario::cpu_moe_layers)),
-      only_in(kLlamaCpp, free_text("more_gpus", "hardware", &Scenario::more_gpus)),
-      only_in(kLlamaCpp, free_text("tensor_split", "engine", &Scenario::tensor_split)),
-      only_in(kLlamaCpp, free_text("override_tensors", "engine", &Scenario::override_tensors)),
-      only_in(kLlamaCpp, decimal("host_ram_gib", "hardware", "gib", 0, 1'000'000 * kOne,
-                                 &Scenario::host_ram_gib)),
-      only_in(kLlamaCpp,
-              decimal("projector_gib", "weights", "gib", 0, 1024 * kOne, &Scenario::projector_gib)),
-      only_in(kLlamaCpp,
-              decimal("lora_gib", "weights", "gib", 0, 1024 * kOne, &Scenario::lora_gib)),
-      only_in(kServers,
-              integer("tensor_ranks", "hardware", "gpus", 0, kMaxRanks, &Scenario::tensor_ranks)),
-      only_in(kServers, integer("pipeline_stages", "hardware", "gpus", 1, kMaxRanks,
-                                &Scenario::pipeline_stages)),
-      only_in(kVllm, free_text("stage_layers", "hardware", &Scenario::stage_layers)),
-      only_in(kServers,
-              integer("data_ranks", "hardware", "gpus", 1, kMaxRanks, &Scenario::data_ranks)),
-      only_in(kVllm,
-              integer("context_ranks", "hardware", "gpus", 1, kMaxRanks, &Scenario::context_ranks)),
-      only_in(kServers, option("expert_parallel", "hardware", kSwitch, &Scenario::expert_parallel)),
-      only_in(kSglang, option("dp_attention", "hardware", kSwitch, &Scenario::dp_attention)),
-      only_in(kServers,
-              decimal("memory_frac", "engine", "fraction", 0, kOne, &Scenario::memory_frac)),
-      only_in(kVllm,
-              decimal("kv_cache_gib", "engine", "gib", 0, 1024 * kOne, &Scenario::kv_cache_gib)),
-      decimal("held_gib", "hardware", "gib", 0, 1024 * kOne, &Scenario::held_gib),
-      only_in(kServers, integer("max_model_len", "engine", "tokens", 0, kMaxTokens,
-                                &Scenario::max_model_len)),
-      only_in(kServers, integer("max_num_batched_tokens", "engine", "tokens", 0, kMaxBatchTokens,
-                                &Scenario::max_num_batched_tokens)),
-      only_in(kServers, integer("max_num_seqs", "engine", "requests", 0, kMaxRequests,
-                                &Scenario::max_num_seqs)),
-      only_in(kServers, integer("block_tokens", "engine", "tokens", 0, kMaxBlockTokens,
-                                &Scenario::block_tokens)),
-      only_in(kSglang, integer("cuda_graph_max_bs", "engine", "requests", 0, kMaxRequests,
-                               &Scenario::cuda_graph_max_bs)),
-      only_in(kVllm, option("enforce_eager", "engine", kSwitch, &Scenario::enforce_eager)),
-      only_in(kVllm, option("prefix_caching", "engine", kSwitch, &Scenario::prefix_caching)),
-      only_in(kVllm, option("mamba_cache_mode", "engine", "auto,none,align,all",
-                            &Scenario::mamba_cache_mode)),
-      only_in(kSglang, decimal("swa_full_tokens_ratio", "engine", "factor", 0, kOne,
-                               &Scenario::swa_full_tokens_ratio)),
-      only_in(kServers,
-              option("speculative", "engine", "off,mtp,eagle,ngram,draft", &Scenario::speculative)),
-      only_in(kDrafting,
-              integer("draft_tokens", "engine", "tokens", 0, 1024, &Scenario::draft_tokens)),
-      only_in(kDrafting, choice("draft_model", "weights", "models", &Scenario::draft_model)),
-      only_in(kDrafting, choice("draft_format", "weights", "formats", &Scenario::draft_format)),
-      only_in(kLlamaCpp, integer("draft_gpu_layers", "engine", "layers", 0, Scenario::kAllGpuLayers,
-                                 &Scenario::draft_gpu_layers)),
-      only_in(kLlamaCpp,
-              choice("draft_cache_type", "engine", "cache_types", &Scenario::draft_cache_type)),
-      only_in(kAdapting, integer("max_loras", "weights", "none", 0, 1024, &Scenario::max_loras)),
-      only_in(kAdapting,
-              integer("max_lora_rank", "weights", "none", 1, 4096, &Scenario::max_lora_rank)),
-      only_in(kVllm,
-              option("language_model_only", "weights", kSwitch, &Scenario::language_model_only)),
-      only_in(kVllm, decimal("cpu_offload_gib", "weights", "gib", 0, 1'000'000 * kOne,
-                             &Scenario::cpu_offload_gib)),
-      only_in("transformers", option("cache_implementation", "engine", "dynamic,static",
-                                     &Scenario::cache_implementation)),
-      only_in(kVllm, integer("images_per_request", "workload", "none", 0, Scenario::kManyImages,
-                             &Scenario::images_per_request)),
-      only_in(kVersioned, free_text("calibration", "engine", &Scenario::calibration)),
-  };
-}
+constexpr Field kFields[] = {
+    choice("model", "model", "models", &Scenario::model),
+    model_config_field(),
+    choice("weight_format", "weights", "formats", &Scenario::weight_format),
+    choice("gpu", "hardware", "gpus", &Scenario::gpu),
+    decimal("gpu_memory_gib", "hardware", "gib", 0, 1'000'000 * kOne, &Scenario::gpu_memory_gib),
+    integer("gpu_count", "hardware", "gpus", 1, kMaxGpus, &Scenario::gpu_count),
+    choice("engine", "engine", "engines", &Scenario::engine),
+    choice("cache_type_k", "engine", "cache_types", &Scenario::cache_type_k),
+    choice("cache_type_v", "engine", "cache_types", &Scenario::cache_type_v),
+    integer("context_tokens", "workload", "tokens", 1, kMaxTokens, &Scenario::context_tokens),
+    integer("num_requests", "workload", "requests", 1, kMaxRequests, &Scenario::num_requests),
+    only_in("generic", integer("shared_prefix_tokens", "workload", "tokens", 0, kMaxTokens,
+                               &Scenario::shared_prefix_tokens)),
+    only_in("generic", integer("kv_block_tokens", "engine", "tokens", 1, kMaxBlockTokens,
+                               &Scenario::kv_block_tokens)),
+    only_in("generic", decimal("gpu_memory_utilization_frac", "engine", "fraction", kOne / 100,
+                               kOne, &Scenario::gpu_memory_utilization_frac)),
+    only_in("generic", decimal("overhead_factor", "engine", "factor", kOne, 10 * kOne,
+                               &Scenario::overhead_factor)),
+    only_in("generic", decimal("fixed_gib", "engine", "gib", 0, 1024 * kOne, &Scenario::fixed_gib)),
+    only_in("generic",
+            decimal("live_buffers", "engine", "factor", 0, 1024 * kOne, &Scenario::live_buffers)),
+    only_in("generic", integer("prefill_batch", "workload", "requests", 0, kMaxRequests,
+                               &Scenario::prefill_batch)),
+    only_in("generic,transformers", integer("prefill_tokens", "workload", "tokens", 0, kMaxTokens,
+                                            &Scenario::prefill_tokens)),
+    only_in(kLlamaCpp, option("program", "engine", "server,bench,api", &Scenario::program)),
+    only_in(kVersioned, free_text("engine_version", "engine", &Scenario::engine_version)),
+    only_in(kLlamaCpp, integer("batch_tokens", "engine", "tokens", 1, kMaxBatchTokens,
+                               &Scenario::batch_tokens)),
+    only_in(kLlamaCpp, integer("ubatch_tokens", "engine", "tokens", 1, kMaxBatchTokens,
+                               &Scenario::ubatch_tokens)),
+    only_in("llama_cpp,transformers",
+            option("flash_attn", "engine", "auto,on,off", &Scenario::flash_attn)),
+    only_in(kLlamaCpp, option("swa_full", "engine", kSwitch, &Scenario::swa_full)),
+    only_in(kLlamaCpp, option("kv_unified", "engine", kSwitch, &Scenario::kv_unified)),
+    only_in(kLlamaCpp, option("kv_offload", "engine", kSwitch, &Scenario::kv_offload)),
+    only_in(kLlamaCpp, option("op_offload", "engine", kSwitch, &Scenario::op_offload)),
+    only_in(kLlamaCpp, integer("gpu_layers", "engine", "layers", 0, Scenario::kAllGpuLayers,
+                               &Scenario::gpu_layers)),
+    only_in(kLlamaCpp, integer("cpu_moe_layers", "engine", "layers", 0, Scenario::kAllGpuLayers,
+                               &Scenario::cpu_moe_layers)),
+    only_in(kLlamaCpp, free_text("more_gpus", "hardware", &Scenario::more_gpus)),
+    only_in(kLlamaCpp, free_text("tensor_split", "engine", &Scenario::tensor_split)),
+    only_in(kLlamaCpp, free_text("override_tensors", "engine", &Scenario::override_tensors)),
+    only_in(kLlamaCpp, decimal("host_ram_gib", "hardware", "gib", 0, 1'000'000 * kOne,
+                               &Scenario::host_ram_gib)),
+    only_in(kLlamaCpp,
+            decimal("projector_gib", "weights", "gib", 0, 1024 * kOne, &Scenario::projector_gib)),
+    only_in(kLlamaCpp, decimal("lora_gib", "weights", "gib", 0, 1024 * kOne, &Scenario::lora_gib)),
+    only_in(kServers,
+            integer("tensor_ranks", "hardware", "gpus", 0, kMaxRanks, &Scenario::tensor_ranks)),
+    only_in(kServers, integer("pipeline_stages", "hardware", "gpus", 1, kMaxRanks,
+                              &Scenario::pipeline_stages)),
+    only_in(kVllm, free_text("stage_layers", "hardware", &Scenario::stage_layers)),
+    only_in(kServers,
+            integer("data_ranks", "hardware", "gpus", 1, kMaxRanks, &Scenario::data_ranks)),
+    only_in(kVllm,
+            integer("context_ranks", "hardware", "gpus", 1, kMaxRanks, &Scenario::context_ranks)),
+    only_in(kServers, option("expert_parallel", "hardware", kSwitch, &Scenario::expert_parallel)),
+    only_in(kSglang, option("dp_attention", "hardware", kSwitch, &Scenario::dp_attention)),
+    only_in(kServers,
+            decimal("memory_frac", "engine", "fraction", 0, kOne, &Scenario::memory_frac)),
+    only_in(kVllm,
+            decimal("kv_cache_gib", "engine", "gib", 0, 1024 * kOne, &Scenario::kv_cache_gib)),
+    decimal("held_gib", "hardware", "gib", 0, 1024 * kOne, &Scenario::held_gib),
+    only_in(kServers,
+            integer("max_model_len", "engine", "tokens", 0, kMaxTokens, &Scenario::max_model_len)),
+    only_in(kServers, integer("max_num_batched_tokens", "engine", "tokens", 0, kMaxBatchTokens,
+                              &Scenario::max_num_batched_tokens)),
+    only_in(kServers, integer("max_num_seqs", "engine", "requests", 0, kMaxRequests,
+                              &Scenario::max_num_seqs)),
+    only_in(kServers, integer("block_tokens", "engine", "tokens", 0, kMaxBlockTokens,
+                              &Scenario::block_tokens)),
+    only_in(kSglang, integer("cuda_graph_max_bs", "engine", "requests", 0, kMaxRequests,
+                             &Scenario::cuda_graph_max_bs)),
+    only_in(kVllm, option("enforce_eager", "engine", kSwitch, &Scenario::enforce_eager)),
+    only_in(kVllm, option("prefix_caching", "engine", kSwitch, &Scenario::prefix_caching)),
+    only_in(kVllm, option("mamba_cache_mode", "engine", "auto,none,align,all",
+                          &Scenario::mamba_cache_mode)),
+    only_in(kSglang, decimal("swa_full_tokens_ratio", "engine", "factor", 0, kOne,
+                             &Scenario::swa_full_tokens_ratio)),
+    only_in(kServers,
+            option("speculative", "engine", "off,mtp,eagle,ngram,draft", &Scenario::speculative)),
+    only_in(kDrafting,
+            integer("draft_tokens", "engine", "tokens", 0, 1024, &Scenario::draft_tokens)),
+    only_in(kDrafting, choice("draft_model", "weights", "models", &Scenario::draft_model)),
+    only_in(kDrafting, choice("draft_format", "weights", "formats", &Scenario::draft_format)),
+    only_in(kLlamaCpp, integer("draft_gpu_layers", "engine", "layers", 0, Scenario::kAllGpuLayers,
+                               &Scenario::draft_gpu_layers)),
+    only_in(kLlamaCpp,
+            choice("draft_cache_type", "engine", "cache_types", &Scenario::draft_cache_type)),
+    only_in(kAdapting, integer("max_loras", "weights", "none", 0, 1024, &Scenario::max_loras)),
+    only_in(kAdapting,
+            integer("max_lora_rank", "weights", "none", 1, 4096, &Scenario::max_lora_rank)),
+    only_in(kVllm,
+            option("language_model_only", "weights", kSwitch, &Scenario::language_model_only)),
+    only_in(kVllm, decimal("cpu_offload_gib", "weights", "gib", 0, 1'000'000 * kOne,
+                           &Scenario::cpu_offload_gib)),
+    only_in("transformers", option("cache_implementation", "engine", "dynamic,static",
+                                   &Scenario::cache_implementation)),
+    only_in(kVllm, integer("images_per_request", "workload", "none", 0, Scenario::kManyImages,
+                           &Scenario::images_per_request)),
+    only_in(kVersioned, free_text("calibration", "engine", &Scenario::calibration)),
+};
 
 std::string bound_text(const Field& field, uint64_t bound) {
   return field.decimal != nullptr ? Decimal::from_micros(bound).text() : std::to_string(bound);
@@ -295,7 +293,7 @@ void set_text_json(Scenario& scenario, const Field& field, const json::Value& va
 }  // namespace
 
 const std::vector<Field>& scenario_fields() {
-  static const std::vector<Field> fields = make_fields();
+  static const std::vector<Field> fields(std::begin(kFields), std::end(kFields));
   return fields;
 }
 
