@@ -137,7 +137,8 @@ export class Levers extends Planned<Advice> {
     const { format } = this.store;
     if (gained_requests !== null && gained_requests > 0)
       return t("levers.requests", { count: gained_requests, n: format.integer(gained_requests) });
-    if (gained_tokens !== null && gained_tokens > 0)
+    // Fewer tokens than a thousandth of a request are what is left over when requests are counted whole.
+    if (gained_tokens !== null && gained_tokens * 1000 > Number(this.store.value("context_tokens")))
       return t("levers.tokens", { n: format.integer(gained_tokens) });
     return "";
   }
