@@ -1,6 +1,6 @@
 // A start-up log, from anywhere. In pieces it says what it says as a whole; what was read is
 // written and read back; and the comparison copes with every figure, with predictions that come
-// from the same bytes and through the facade.
+// from the same bytes and through the facade. What it corrects is a text that is read again.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -69,7 +69,11 @@ void compare(const EngineLog& log, const uint8_t* data, size_t size) {
   for (const CheckRow& row : check.rows) {
     if (!row.reasons.empty() && !row.is_large) broken("a reason for nothing");
   }
-  json::write(log_calibration(log, check));
+  const Calibration correction = log_correction(check, Calibration());
+  json::write(log_calibration(log, correction));
+  const Result<Calibration> read = Calibration::parse(correction.text());
+  if (!read) broken("a correction that cannot be read");
+  if (read->text() != correction.text()) broken("a correction that is read as another");
 }
 
 }  // namespace
