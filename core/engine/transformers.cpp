@@ -237,11 +237,10 @@ class Estimator {
     const bool grows = !inputs_.is_static && !out_.is_prefill_higher;
     const auto cache = total_of(grows ? grown(cached, stage) : BandedBytes{cached, cached, cached},
                                 grows ? Basis::modelled : Basis::exact);
-    auto activations =
-        total_of(peak.bytes(is_last) * profile_.activation_factor, Basis::modelled);
+    auto activations = total_of(peak.bytes(is_last) * profile_.activation_factor, Basis::modelled);
     auto context = total_of(CheckedU64(kGiB) * profile_.context_gib, Basis::measured);
-    for (const auto* total : {&std::as_const(loaded), &cache, &std::as_const(activations),
-                              &std::as_const(context)}) {
+    for (const auto* total :
+         {&std::as_const(loaded), &cache, &std::as_const(activations), &std::as_const(context)}) {
       if (!*total) return fail(total->error());
     }
     const auto moved = calibrate({{TermId::weights, &*loaded},

@@ -67,10 +67,9 @@ class Estimator {
     if (!peak) return fail(peak.error());
     if (!runtime) return fail(runtime.error());
     if (!needed) return fail(needed.error());
-    const auto moved = calibrate({{TermId::weights, &*loaded},
-                                  {TermId::activations, &*peak},
-                                  {TermId::runtime, &*runtime}},
-                                 inputs_.calibration);
+    const auto moved = calibrate(
+        {{TermId::weights, &*loaded}, {TermId::activations, &*peak}, {TermId::runtime, &*runtime}},
+        inputs_.calibration);
     if (!moved) return fail(moved.error());
     const auto left = [this](Bytes w, Bytes a, Bytes r) {
       return (inputs_.device_total - w).count() - static_cast<int64_t>(a.count()) -
