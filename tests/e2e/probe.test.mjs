@@ -74,6 +74,10 @@ test("a pasted probe becomes the GPU of the page", async () => {
     await assert_clean(page, "probe");
     await panel(page).scrollIntoViewIfNeeded();
     await screenshot(page, "probe");
+    // 3,072 MiB of the first card are held by somebody.
+    await panel(page).getByRole("button", { name: "Leave 3.00 GiB" }).click();
+    await page.waitForURL(/held_gib=3(&|$)/);
+    assert.equal(await panel(page).getByRole("button", { name: "Leave" }).count(), 0);
   });
 });
 

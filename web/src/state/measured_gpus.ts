@@ -45,6 +45,14 @@ export function read_probe(text: string): Probe {
   };
 }
 
+/** GiB that others held on the fullest device of the first kind, rounded up to a hundredth. */
+export function held_gib({ devices }: Probe): number {
+  const held = devices
+    .filter(({ gpu }) => gpu === devices[0]?.gpu)
+    .map(({ usable_bytes, free_bytes }) => Math.max(usable_bytes - free_bytes, 0));
+  return Math.ceil((Math.max(0, ...held) / 2 ** 30) * 100) / 100;
+}
+
 /** Adds the measured kinds to the core's catalogue, named apart from those of the data sheets. */
 export function add_probe(core: CoreClient, { gpus }: Probe, mark: string): void {
   const named = gpus.map((gpu) => ({ ...gpu, name: `${String(gpu["name"])} · ${mark}` }));

@@ -1,7 +1,7 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import type { Diag } from "../../core/types";
 import { add_texts, diag_text, t, type LaterTexts } from "../../i18n/i18n";
-import { add_probe, read_probe, type Probe } from "../../state/measured_gpus";
+import { add_probe, held_gib, read_probe, type Probe } from "../../state/measured_gpus";
 import { findings_of } from "../../state/own_catalogue";
 import { base_styles, button_styles } from "../../styles/shared";
 import { body_styles } from "../import-body/body_styles";
@@ -131,7 +131,19 @@ export class ProbeBody extends StoreElement {
           )}
         </tbody>
       </table>
+      ${this.#held(outcome.probe)}
       <p class="quiet">${t("probe.note")}</p>`;
+  }
+
+  /** What others held then stays theirs only if the user says so: they may be gone when it counts. */
+  #held(probe: Probe): TemplateResult | typeof nothing {
+    const gib = held_gib(probe);
+    if (gib === 0 || Number(this.store.value("held_gib")) === gib) return nothing;
+    return html`<p>
+      <button class="button" @click=${() => this.store.set_all({ held_gib: gib })}>
+        ${t("probe.held", { size: this.store.format.size(gib * 2 ** 30, 2) })}
+      </button>
+    </p>`;
   }
 
   readonly #choose = (): void =>
