@@ -208,7 +208,7 @@ Result<LlamaCppQuestion> question_without_model(const Resolved& resolved) {
 }
 
 /// The model that drafts; null = none.
-Result<std::shared_ptr<const LlamaCppModel>> draft_of(const Resolved& resolved) {
+Result<std::unique_ptr<const LlamaCppModel>> draft_of(const Resolved& resolved) {
   if (resolved.draft == nullptr) return nullptr;
   if (resolved.scenario.program == "bench") {
     return fail(ErrorCode::value_not_a_choice, "/program",
@@ -220,13 +220,13 @@ Result<std::shared_ptr<const LlamaCppModel>> draft_of(const Resolved& resolved) 
       error.path = error.code == ErrorCode::format_refused ? "/draft_format" : "/draft_model";
     return fail(std::move(model.error()));
   }
-  return std::make_shared<const LlamaCppModel>(std::move(*model));
+  return std::make_unique<const LlamaCppModel>(std::move(*model));
 }
 
 /// The models with their tensors, which take longer to put together than an estimate.
 struct KeptLlamaCpp final : Kept {
   LlamaCppModel model;
-  std::shared_ptr<const LlamaCppModel> draft;
+  std::unique_ptr<const LlamaCppModel> draft;
 };
 
 Result<std::unique_ptr<KeptLlamaCpp>> models_of(const Resolved& resolved) {

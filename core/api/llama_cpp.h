@@ -13,7 +13,7 @@ namespace vramgauge::api {
 struct LlamaCppQuestion {
   LlamaCppModel model;
   /// The draft model that `extras` points to; null = none.
-  std::shared_ptr<const LlamaCppModel> draft;
+  std::unique_ptr<const LlamaCppModel> draft;
   LlamaCppOptions options;
   LlamaCppMachine machine;
   LlamaCppExtras extras;

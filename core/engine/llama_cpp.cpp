@@ -344,7 +344,7 @@ Result<LlamaCppEstimate> estimate_llama_cpp(const LlamaCppModel& model, LlamaCpp
     if (!draft) return draft;
     books.add(*draft);
     estimate->notes.insert(estimate->notes.end(), draft->notes.begin(), draft->notes.end());
-    estimate->draft = std::make_shared<const LlamaCppEstimate>(std::move(*draft));
+    estimate->draft.push_back(std::move(*draft));
   }
   auto devices = devices_of(books, machine);
   const auto cache = summary_of(model, *estimate);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -53,8 +52,8 @@ struct LlamaCppEstimate {
   Basis compute_basis = Basis::modelled;
   /// Warnings, such as model.not_exact for assumed compute buffers.
   Diagnostics notes;
-  /// The parts of the draft model, which are in the breakdown as well; null = none.
-  std::shared_ptr<const LlamaCppEstimate> draft;
+  /// The parts of the draft model, which are in the breakdown as well; one at most.
+  std::vector<LlamaCppEstimate> draft;
 };
 
 /// The parts of one model in one context on options.devices; the breakdown stays empty. An

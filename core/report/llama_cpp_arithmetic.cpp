@@ -113,8 +113,8 @@ class Explainer {
 /// What the draft model adds to a term of one device.
 std::vector<ArithmeticLine> draft_lines(const LlamaCppEstimate& estimate, TermId id,
                                         uint64_t device) {
-  if (estimate.draft == nullptr) return {};
-  const LlamaCppStored& stored = estimate.draft->stored;
+  if (estimate.draft.empty()) return {};
+  const LlamaCppStored& stored = estimate.draft.front().stored;
   const auto of = [device](const LlamaCppBufferBytes& bytes) {
     if (device != kHost) return bytes.gpus[index_of(device)];
     return bytes.cpu + bytes.cpu_repack + bytes.pinned;
@@ -128,7 +128,7 @@ std::vector<ArithmeticLine> draft_lines(const LlamaCppEstimate& estimate, TermId
     bytes = of(stored.kv_full) + of(stored.kv_windowed) + of(stored.indexer) + of(stored.state);
     formula = "caches of the draft model, of the same context and sequences";
   } else if (id == TermId::activations) {
-    const LlamaCppCompute& compute = estimate.draft->compute;
+    const LlamaCppCompute& compute = estimate.draft.front().compute;
     bytes = of(stored.output) +
             checked((device == kHost ? compute.host : compute.gpus[index_of(device)]).bytes);
     formula = "compute and output buffers of the draft model";
