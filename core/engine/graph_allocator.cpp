@@ -52,6 +52,23 @@ void GraphBuffer::release(uint64_t offset, uint64_t bytes) {
 
 namespace {
 
+/// Mixes a number into a fingerprint.
+constexpr uint64_t mix(uint64_t print, uint64_t value) {
+  print = (print ^ value) * 0x9E3779B97F4A7C15ULL;
+  return print ^ (print >> 29);
+}
+
+}  // namespace
+
+uint64_t GraphBuffer::mixed_into(uint64_t print) const {
+  print = mix(print, holes_.size());
+  for (const Hole& hole : holes_)
+    print = mix(mix(print, hole.offset), hole.bytes);
+  return print;
+}
+
+namespace {
+
 /// A node's place while the graph is replayed.
 struct Place {
   uint64_t offset = 0;
@@ -64,8 +81,9 @@ struct Place {
 /// Plays a schedule against the allocators.
 class Replay {
  public:
-  Replay(const GraphSchedule& plan, const GraphDevices& devices)
-      : plan_(plan), devices_(devices), places_(plan.nodes.size()) {
+  Replay(const GraphSchedule& plan, const GraphDevices& devices, const GraphCut& cut)
+      : plan_(plan), devices_(devices), cut_(cut), places_(plan.nodes.size()) {
+    prints_.reserve(plan.borders.size());
     buffers_.reserve(devices.num_gpus + 1U);
     for (uint32_t i = 0; i < devices.num_gpus; ++i)
       buffers_.emplace_back(devices.gpu_alignment);
@@ -86,6 +104,13 @@ class Replay {
     for (const GraphBuffer& buffer : buffers_)
       peaks.push_back(buffer.peak_bytes());
     return peaks;
+  }
+
+  /// What was left out would have changed nothing.
+  bool stands_for_all() const {
+    return prints_.size() == plan_.borders.size() &&
+           std::all_of(cut_.repeats.begin(), cut_.repeats.end(),
+                       [this](const GraphRepeat& repeat) { return goes_round(repeat); });
   }
 
  private:
@@ -117,6 +142,8 @@ class Replay {
       place(copy);
     }
     for (uint32_t i = part.first_node; i < part.end_node; ++i) {
+      while (prints_.size() < plan_.borders.size() && plan_.borders[prints_.size()].node == i)
+        prints_.push_back(state_print(part));
       if (has(i, kNotComputed)) continue;
       const GraphNode& node = plan_.nodes[i];
       if (!has(i, GraphNode::kInPlace) || !take_over(i, node)) place(i);
@@ -165,18 +192,75 @@ class Replay {
     }
   }
 
+  bool goes_round(const GraphRepeat& repeat) const {
+    for (uint32_t end = repeat.first_border + 1; end < repeat.end_border; ++end) {
+      for (uint32_t start = end; start-- > repeat.first_border;) {
+        const uint32_t round = end - start;
+        if (round % repeat.period == 0 && repeat.left_out % round == 0 &&
+            prints_[start] == prints_[end])
+          return true;
+      }
+    }
+    return false;
+  }
+
+  /// All that what follows the next border depends on. Nodes count from there.
+  uint64_t state_print(const GraphPart& part) {
+    const auto index = static_cast<uint32_t>(prints_.size());
+    while (cut_.repeats[repeat_].end_border <= index)
+      ++repeat_;
+    const GraphBorder& start = plan_.borders[cut_.repeats[repeat_].first_border];
+    const GraphBorder& border = plan_.borders[index];
+    uint64_t print = mix(plan_.device[part.first_node], border.num_kept);
+    print = mix(print, border.num_copies - std::min(border.num_copies, part.first_copy));
+    for (const GraphBuffer& buffer : buffers_)
+      print = buffer.mixed_into(print);
+    for (uint32_t i = start.node; i < border.node; ++i)
+      print = with_place(print, i, border.node - i);
+    for (uint32_t i = start.num_copies; i < part.end_copy; ++i) {
+      const uint32_t copy = plan_.copies[i];
+      if (!is_copy_of_input(copy)) print = with_place(print, copy, border.num_copies - i);
+    }
+    return print;
+  }
+
+  /// Such stay where they are for all steps.
+  bool is_copy_of_input(uint32_t copy) const {
+    const GraphNode& node = plan_.nodes[copy];
+    return node.num_sources != 0 && has(node.sources[0] / 2, GraphNode::kInput);
+  }
+
+  uint64_t with_place(uint64_t print, uint32_t node, uint32_t name) const {
+    const Place& place = places_[node];
+    if (!place.is_allocated || has(node, GraphNode::kInput | GraphNode::kKept)) return print;
+    print = mix(mix(print, name), place.offset);
+    return mix(mix(print, place.bytes), place.uses * uint64_t{256} + place.device);
+  }
+
   const GraphSchedule& plan_;
   GraphDevices devices_;
+  const GraphCut& cut_;
   std::vector<GraphBuffer> buffers_;
   std::vector<Place> places_;
+  /// Per border that was passed.
+  std::vector<uint64_t> prints_;
+  size_t repeat_ = 0;
 };
 
 }  // namespace
 
 std::vector<uint64_t> graph_buffer_bytes(std::vector<GraphNode> nodes,
                                          const GraphDevices& devices) {
-  const GraphSchedule plan = schedule_graph(std::move(nodes), devices);
-  return Replay(plan, devices).run();
+  return graph_buffer_bytes(std::move(nodes), devices, {});
+}
+
+std::vector<uint64_t> graph_buffer_bytes(std::vector<GraphNode> nodes, const GraphDevices& devices,
+                                         const GraphCut& cut) {
+  const GraphSchedule plan = schedule_graph(std::move(nodes), devices, cut.borders);
+  Replay replay(plan, devices, cut);
+  std::vector<uint64_t> bytes = replay.run();
+  if (!replay.stands_for_all()) bytes.clear();
+  return bytes;
 }
 
 }  // namespace vramgauge

@@ -23,6 +23,8 @@ class GraphBuffer {
   void release(uint64_t offset, uint64_t bytes);
   /// Highest end of anything handed out.
   uint64_t peak_bytes() const { return peak_; }
+  /// Mixes the free list into a fingerprint.
+  uint64_t mixed_into(uint64_t print) const;
   uint64_t padded(uint64_t bytes) const { return (bytes + alignment_ - 1) & ~(alignment_ - 1); }
 
  private:
@@ -95,5 +97,29 @@ struct GraphDevices {
 
 /// Bytes of the buffer of each device, the host's last, for nodes in the order of their execution.
 std::vector<uint64_t> graph_buffer_bytes(std::vector<GraphNode> nodes, const GraphDevices& devices);
+
+/// Steps of a graph that repeat, of which some were left out.
+struct GraphRepeat {
+  /// Where its steps begin: indices into GraphCut::borders.
+  uint32_t first_border = 0;
+  uint32_t end_border = 0;
+  /// So many steps in a row are unlike, and then they repeat.
+  uint32_t period = 1;
+  /// A multiple of the period.
+  uint32_t left_out = 0;
+};
+
+/// What was left out of a graph.
+struct GraphCut {
+  /// Nodes that begin a step, in order.
+  std::vector<uint32_t> borders;
+  std::vector<GraphRepeat> repeats;
+};
+
+/// The same for a graph with steps left out; empty when they might matter. They do not where the
+/// allocators are twice in the same state, and the steps left out are so many times those between:
+/// as what follows depends on nothing else, the whole graph goes round there and needs no more.
+std::vector<uint64_t> graph_buffer_bytes(std::vector<GraphNode> nodes, const GraphDevices& devices,
+                                         const GraphCut& cut);
 
 }  // namespace vramgauge

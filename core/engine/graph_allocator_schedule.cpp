@@ -11,9 +11,13 @@ constexpr size_t kMaxPartCopies = 30;
 
 class Scheduler {
  public:
-  Scheduler(std::vector<GraphNode> nodes, const GraphDevices& devices)
+  Scheduler(std::vector<GraphNode> nodes, const GraphDevices& devices,
+            const std::vector<uint32_t>& borders)
       : devices_(devices), host_(static_cast<uint8_t>(devices.num_gpus)) {
     made_.nodes = std::move(nodes);
+    made_.borders.reserve(borders.size());
+    for (const uint32_t border : borders)
+      made_.borders.push_back({border, 0, 0});
   }
 
   GraphSchedule run() {
@@ -170,6 +174,7 @@ class Scheduler {
     copy_slots_.assign(static_cast<size_t>(count) * (host_ + 1U), 0);
     for (uint32_t i = 0; i < count; ++i) {
       place_rest(i);
+      note_border(i);
       if (is_source_only(node(i))) continue;
       if (made_.parts.empty() || starts_part(i)) {
         close_part(i);
@@ -180,6 +185,14 @@ class Scheduler {
       bring_sources(i);
     }
     close_part(count);
+  }
+
+  void note_border(uint32_t i) {
+    while (next_border_ < made_.borders.size() && made_.borders[next_border_].node == i) {
+      GraphBorder& border = made_.borders[next_border_++];
+      border.num_copies = static_cast<uint32_t>(made_.copies.size());
+      border.num_kept = static_cast<uint32_t>(made_.kept_inputs.size() + made_.kept_copies.size());
+    }
   }
 
   void close_part(uint32_t end) {
@@ -252,12 +265,14 @@ class Scheduler {
   uint8_t device_ = GraphNode::kAnywhere;
   /// Per node and device, the node that is its copy there; 0 = none.
   std::vector<uint32_t> copy_slots_;
+  size_t next_border_ = 0;
 };
 
 }  // namespace
 
-GraphSchedule schedule_graph(std::vector<GraphNode> nodes, const GraphDevices& devices) {
-  return Scheduler(std::move(nodes), devices).run();
+GraphSchedule schedule_graph(std::vector<GraphNode> nodes, const GraphDevices& devices,
+                             const std::vector<uint32_t>& borders) {
+  return Scheduler(std::move(nodes), devices, borders).run();
 }
 
 }  // namespace vramgauge

@@ -17,6 +17,14 @@ struct GraphPart {
   uint32_t end_copy;
 };
 
+/// How far the schedule is where a step begins.
+struct GraphBorder {
+  uint32_t node;
+  /// Copies for nodes in front of it, and what overlapping batches keep of them.
+  uint32_t num_copies;
+  uint32_t num_kept;
+};
+
 /// A graph spread over devices.
 struct GraphSchedule {
   /// The graph's nodes with sources on their own device, and behind them the copies.
@@ -29,8 +37,11 @@ struct GraphSchedule {
   /// Inputs, and copies of tensors, that overlapping batches keep, in the order they are placed.
   std::vector<uint32_t> kept_inputs;
   std::vector<uint32_t> kept_copies;
+  std::vector<GraphBorder> borders;
 };
 
-GraphSchedule schedule_graph(std::vector<GraphNode> nodes, const GraphDevices& devices);
+/// `borders`: nodes in order, at which the state is written down.
+GraphSchedule schedule_graph(std::vector<GraphNode> nodes, const GraphDevices& devices,
+                             const std::vector<uint32_t>& borders);
 
 }  // namespace vramgauge

@@ -217,11 +217,13 @@ void LlamaCppGraph::head(Tensor x) {
 void LlamaCppGraph::build(const std::vector<uint32_t>& layers) {
   layers_ = &layers;
   nodes_.reserve((layers.size() + 2) * kUsualNodes);
+  starts_.reserve(layers.size());
   Tensor x = embed();
   if (is(LlamaCppGraphRules::kGemma3n | LlamaCppGraphRules::kGemma4)) embed_per_layer(x);
   if (is(LlamaCppGraphRules::kGemma3n)) x = split_streams(x);
   for (position_ = 0; position_ < layers.size(); ++position_) {
     layer_index_ = layers[position_];
+    starts_.push_back(static_cast<uint32_t>(nodes_.size()));
     x = layer(position_ + 1 == layers.size(), x);
   }
   if (is(LlamaCppGraphRules::kGemma3n)) x = join_streams(x);

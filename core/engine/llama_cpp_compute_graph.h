@@ -99,6 +99,8 @@ class LlamaCppGraph {
 
   /// The graph of the given layers, which stand for all.
   void build(const std::vector<uint32_t>& layers);
+  /// Per layer that was built, its first node.
+  const std::vector<uint32_t>& starts() const { return starts_; }
 
   std::vector<GraphNode> take_nodes() { return std::move(nodes_); }
   /// A size was beyond what can be computed with.
@@ -327,6 +329,7 @@ class LlamaCppGraph {
   Tensor ahead_second_ = kNone;
   const std::vector<uint32_t>* layers_ = nullptr;
   uint32_t position_ = 0;
+  std::vector<uint32_t> starts_;
   Tensor chosen_ = kNone;
   Tensor first_value_ = kNone;
   Tensor per_layer_rows_ = kNone;

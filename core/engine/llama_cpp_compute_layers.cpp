@@ -9,10 +9,11 @@ namespace vramgauge {
 namespace {
 
 constexpr size_t kLongestPeriod = 8;
-/// Steps that stay at each end of a stretch, where the buffers have not settled or are emptied.
+/// Steps that stay at each end of a stretch, where the buffers have mostly not settled or are
+/// emptied.
 constexpr size_t kKeptSteps = 2;
-/// What flows through the layers changes its place with each step; after two or three it is back.
-/// So whole multiples of six steps change nothing.
+/// What flows through the layers changes its place with each step; after two or three it is mostly
+/// back, and then whole multiples of six steps change nothing.
 constexpr size_t kRound = 6;
 
 /// Equal for two layers that compute the same tensors on the same devices.
@@ -51,18 +52,22 @@ struct Stretch {
   size_t length = 1;
   /// Layers that stay at each end.
   size_t kept = 1;
+  /// So many in a row are unlike.
+  size_t period = 1;
   /// Layers can be dropped in multiples of this.
   size_t round = 1;
 
   size_t dropped() const { return length < 2 * kept ? 0 : (length - 2 * kept) / round * round; }
 };
 
-/// Finds stretches in the layers of one model.
+/// Finds stretches in the layers of one model. `has_equal_steps`: layers of the same sizes are
+/// alike for the allocators, whatever their windows. They are not where attention writes its scores
+/// out, nor where weights or caches are copied to a GPU: those have sizes of their own.
 class StretchFinder {
  public:
   StretchFinder(const std::vector<uint64_t>& prints, const std::vector<uint64_t>& sizes,
-                bool has_equal_scores)
-      : prints_(prints), sizes_(sizes), has_equal_scores_(has_equal_scores) {}
+                bool has_equal_steps)
+      : prints_(prints), sizes_(sizes), has_equal_steps_(has_equal_steps) {}
 
   /// The longest stretch from `start` on that is worth cutting; a single layer when there is none.
   Stretch longest(size_t start) const {
@@ -78,9 +83,9 @@ class StretchFinder {
   Stretch of_period(size_t start, size_t period) const {
     const size_t length = repeated(prints_, start, period);
     // A step is one layer where all have the same sizes, else a whole period.
-    if (!has_equal_scores_ || !is_one_size(start, period))
-      return {length, kKeptSteps * period, kRound * period};
-    return {length, std::max(kKeptSteps, period), std::lcm(kRound, period)};
+    if (!has_equal_steps_ || !is_one_size(start, period))
+      return {length, kKeptSteps * period, period, kRound * period};
+    return {length, std::max(kKeptSteps, period), 1, std::lcm(kRound, period)};
   }
 
   bool is_one_size(size_t start, size_t period) const {
@@ -91,39 +96,52 @@ class StretchFinder {
 
   const std::vector<uint64_t>& prints_;
   const std::vector<uint64_t>& sizes_;
-  bool has_equal_scores_;
+  bool has_equal_steps_;
 };
+
+/// The layers of a stretch that stay.
+void add_stretch(LlamaCppComputeLayers& made, uint32_t start, const Stretch& stretch) {
+  const auto dropped = static_cast<uint32_t>(stretch.dropped());
+  const uint32_t end = start + static_cast<uint32_t>(stretch.length);
+  const uint32_t head = dropped == 0 ? end : start + static_cast<uint32_t>(stretch.kept);
+  const auto first = static_cast<uint32_t>(made.layers.size());
+  for (uint32_t i = start; i < head; ++i)
+    made.layers.push_back(i);
+  for (uint32_t i = head + dropped; i < end; ++i)
+    made.layers.push_back(i);
+  if (dropped == 0) return;
+  made.repeats.push_back({first, static_cast<uint32_t>(made.layers.size()),
+                          static_cast<uint32_t>(stretch.period), dropped});
+}
 
 }  // namespace
 
-std::vector<uint32_t> llama_cpp_compute_layers(const LlamaCppModel& model,
+LlamaCppComputeLayers llama_cpp_all_layers(const LlamaCppModel& model) {
+  LlamaCppComputeLayers made;
+  made.layers.resize(index_of(model.num_layers));
+  std::iota(made.layers.begin(), made.layers.end(), 0U);
+  return made;
+}
+
+LlamaCppComputeLayers llama_cpp_compute_layers(const LlamaCppModel& model,
                                                const LlamaCppContext& context,
                                                const LlamaCppPlacement& placement,
                                                uint32_t num_gpus, bool has_host_weights,
                                                bool piles_up) {
-  std::vector<uint32_t> layers;
-  layers.reserve(16);
-  // Some architectures have tensors that are never freed.
-  piles_up = piles_up || model.architecture == "rwkv7" || model.architecture == "deci";
-  if (model.is_sparse || piles_up) {
-    for (uint32_t i = 0; i < model.num_layers; ++i)
-      layers.push_back(i);
-    return layers;
-  }
+  if (model.is_sparse || piles_up) return llama_cpp_all_layers(model);
   std::vector<uint64_t> prints = layer_prints(model, placement, num_gpus, has_host_weights);
   if (has_host_weights) add_moved(prints, model, placement);
-  const StretchFinder stretches(prints, model.groups.size_prints, context.flash_attn);
+  const bool has_copies = has_host_weights || (num_gpus > 0 && !placement.offloads_cache);
+  const StretchFinder stretches(prints, model.groups.size_prints,
+                                context.flash_attn && !has_copies);
+  LlamaCppComputeLayers made;
+  made.layers.reserve(16);
   for (size_t i = 0; i < prints.size();) {
     const Stretch stretch = stretches.longest(i);
-    const size_t end = i + stretch.length;
-    const size_t dropped = stretch.dropped();
-    const size_t head = dropped == 0 ? end : i + stretch.kept;
-    for (; i < head; ++i)
-      layers.push_back(static_cast<uint32_t>(i));
-    for (i += dropped; i < end; ++i)
-      layers.push_back(static_cast<uint32_t>(i));
+    add_stretch(made, static_cast<uint32_t>(i), stretch);
+    i += stretch.length;
   }
-  return layers;
+  return made;
 }
 
 }  // namespace vramgauge

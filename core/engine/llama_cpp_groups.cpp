@@ -18,6 +18,18 @@ uint64_t ffn_print(const Ffn& ffn) {
   return 0;
 }
 
+/// What of a layer's kind makes its graph another one.
+uint64_t rules_print(const LlamaCppModel& model, size_t index) {
+  using Rules = LlamaCppGraphRules;
+  const LlamaCppGraphRules* rules = llama_cpp_graph_rules(model.architecture);
+  const uint32_t flags = rules == nullptr ? 0 : rules->flags;
+  const bool ropes_by_window = (flags & Rules::kRopeInWindowOnly) != 0;
+  const bool skips_fourth = (flags & Rules::kSkipsFourthRope) != 0;
+  const bool is_deep = (flags & Rules::kDeepstack) != 0 && index < Rules::kDeepstackLayers;
+  return (ropes_by_window && model.layers[index].is_windowed ? 1 : 0) +
+         (skips_fourth && index % 4 == 3 ? 2 : 0) + (is_deep ? 4 : 0);
+}
+
 uint64_t size_print(const LlamaCppModel& model, size_t index) {
   const LlamaCppLayer& layer = model.layers[index];
   const Layer& spec = model.spec.layers[index];
@@ -27,20 +39,13 @@ uint64_t size_print(const LlamaCppModel& model, size_t index) {
   print = mix_print(print, layer.state_elements + layer.conv_elements);
   print = mix_print(print,
                     spec.mixers.size() * 16 + (spec.mixers.empty() ? 0 : spec.mixers[0].index()));
-  return mix_print(print, ffn_print(spec.ffn));
+  return mix_print(mix_print(print, ffn_print(spec.ffn)), rules_print(model, index));
 }
 
 uint64_t graph_print(const LlamaCppModel& model, size_t index) {
   const LlamaCppLayer& layer = model.layers[index];
-  uint64_t print = mix_print(size_print(model, index),
-                             static_cast<uint64_t>(layer.cache) * 2 + (layer.is_windowed ? 1 : 0));
-  const LlamaCppGraphRules* rules = llama_cpp_graph_rules(model.architecture);
-  const uint32_t flags = rules == nullptr ? 0 : rules->flags;
-  if ((flags & LlamaCppGraphRules::kSkipsFourthRope) != 0)
-    print = mix_print(print, index % 4 == 3 ? 1 : 0);
-  if ((flags & LlamaCppGraphRules::kDeepstack) != 0)
-    print = mix_print(print, index < LlamaCppGraphRules::kDeepstackLayers ? 1 : 0);
-  return print;
+  return mix_print(size_print(model, index),
+                   static_cast<uint64_t>(layer.cache) * 2 + (layer.is_windowed ? 1 : 0));
 }
 
 /// Groups the layers and weights of one model.

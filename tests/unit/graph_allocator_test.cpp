@@ -229,5 +229,55 @@ TEST(GraphDevices, ExtraBytesEndWithTheirNode) {
   EXPECT_EQ(graph_buffer_bytes(nodes, one_gpu()), (Sizes{384, 0}));
 }
 
+// Results of 64 bytes, each made from the one in front of it; a step each.
+std::vector<GraphNode> chain(uint32_t num_steps, uint16_t flags = 0) {
+  std::vector<GraphNode> nodes = {node_of(64, {})};
+  for (uint32_t i = 0; i < num_steps; ++i)
+    nodes.push_back(node_of(64, {direct(i)}, flags));
+  return nodes;
+}
+
+/// The first five steps of a chain, of which more were left out.
+Sizes cut_chain(uint32_t left_out, uint16_t flags, uint32_t period = 1) {
+  const GraphCut cut{{1, 2, 3, 4, 5}, {{0, 5, period, left_out}}};
+  return graph_buffer_bytes(chain(5, flags), {}, cut);
+}
+
+// Results lie at 0 and 64 in turn: after two steps everything is where it was.
+TEST(GraphCut, StepsThatGoRoundMayBeLeftOut) {
+  EXPECT_EQ(cut_chain(6, 0), (Sizes{128}));
+  EXPECT_EQ(cut_chain(6, 0), graph_buffer_bytes(chain(11), {}));
+  // One step does not come round, nor do five.
+  EXPECT_TRUE(cut_chain(1, 0).empty());
+  EXPECT_TRUE(cut_chain(5, 0).empty());
+  // In place, every step leaves what it found.
+  EXPECT_EQ(cut_chain(5, kInPlace), (Sizes{64}));
+  // Where three steps are unlike, two cannot be left out.
+  EXPECT_TRUE(cut_chain(6, 0, 3).empty());
+  EXPECT_EQ(cut_chain(6, kInPlace, 3), (Sizes{64}));
+}
+
+TEST(GraphCut, StepsThatPileUpMayNot) { EXPECT_TRUE(cut_chain(6, kKept).empty()); }
+
+// Every step reads a cache of its own that lies on the other device. The part of the graph that
+// holds all steps makes all copies at its start, so that every step less is a copy less.
+TEST(GraphCut, CopiesAheadAreSeen) {
+  const auto steps = [](uint32_t count) {
+    std::vector<GraphNode> nodes = {at(0, node_of(128, {}))};
+    for (uint32_t i = 0; i < count; ++i) {
+      GraphNode cache = at(1, node_of(128, {}, GraphNode::kExternal));
+      const auto last = static_cast<uint32_t>(nodes.size()) - 1;
+      nodes.push_back(cache);
+      nodes.push_back(at(0, node_of(128, {direct(last), direct(last + 1)})));
+    }
+    return nodes;
+  };
+  const GraphCut cut{{1, 3, 5, 7}, {{0, 4, 1, 6}}};
+  EXPECT_TRUE(graph_buffer_bytes(steps(4), one_gpu(), cut).empty());
+  // Four copies and two results, ten copies and two results.
+  EXPECT_EQ(graph_buffer_bytes(steps(4), one_gpu()), (Sizes{768, 0}));
+  EXPECT_EQ(graph_buffer_bytes(steps(10), one_gpu()), (Sizes{1536, 0}));
+}
+
 }  // namespace
 }  // namespace vramgauge
