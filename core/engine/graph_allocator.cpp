@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/graph_allocator_schedule.h"
+#include "units/fingerprint.h"
 
 namespace vramgauge {
 
@@ -50,20 +51,10 @@ void GraphBuffer::release(uint64_t offset, uint64_t bytes) {
   holes_.insert(holes_.begin() + static_cast<std::ptrdiff_t>(behind), {offset, bytes});
 }
 
-namespace {
-
-/// Mixes a number into a fingerprint.
-constexpr uint64_t mix(uint64_t print, uint64_t value) {
-  print = (print ^ value) * 0x9E3779B97F4A7C15ULL;
-  return print ^ (print >> 29);
-}
-
-}  // namespace
-
 uint64_t GraphBuffer::mixed_into(uint64_t print) const {
-  print = mix(print, holes_.size());
+  print = mix_print(print, holes_.size());
   for (const Hole& hole : holes_)
-    print = mix(mix(print, hole.offset), hole.bytes);
+    print = mix_print(mix_print(print, hole.offset), hole.bytes);
   return print;
 }
 
@@ -211,8 +202,8 @@ class Replay {
       ++repeat_;
     const GraphBorder& start = plan_.borders[cut_.repeats[repeat_].first_border];
     const GraphBorder& border = plan_.borders[index];
-    uint64_t print = mix(plan_.device[part.first_node], border.num_kept);
-    print = mix(print, border.num_copies - std::min(border.num_copies, part.first_copy));
+    uint64_t print = mix_print(plan_.device[part.first_node], border.num_kept);
+    print = mix_print(print, border.num_copies - std::min(border.num_copies, part.first_copy));
     for (const GraphBuffer& buffer : buffers_)
       print = buffer.mixed_into(print);
     for (uint32_t i = start.node; i < border.node; ++i)
@@ -233,8 +224,8 @@ class Replay {
   uint64_t with_place(uint64_t print, uint32_t node, uint32_t name) const {
     const Place& place = places_[node];
     if (!place.is_allocated || has(node, GraphNode::kInput | GraphNode::kKept)) return print;
-    print = mix(mix(print, name), place.offset);
-    return mix(mix(print, place.bytes), place.uses * uint64_t{256} + place.device);
+    print = mix_print(mix_print(print, name), place.offset);
+    return mix_print(mix_print(print, place.bytes), place.uses * uint64_t{256} + place.device);
   }
 
   const GraphSchedule& plan_;

@@ -9,6 +9,7 @@
 
 #include "model/llama_cpp_weights.h"
 #include "units/checked.h"
+#include "units/fingerprint.h"
 
 namespace vramgauge {
 
@@ -66,12 +67,6 @@ struct LlamaCppGroups {
   LlamaCppWeightBytes host;
   LlamaCppWeightBytes output;
 };
-
-/// Mixes a number into a fingerprint.
-constexpr uint64_t mix_print(uint64_t print, uint64_t value) {
-  print = (print ^ value) * 0x9E3779B97F4A7C15ULL;
-  return print ^ (print >> 29);
-}
 
 /// From the model's layers and weights.
 LlamaCppGroups llama_cpp_groups(const LlamaCppModel& model);
