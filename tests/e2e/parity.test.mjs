@@ -23,10 +23,20 @@ async function show(page, fragment) {
   }, fragment);
 }
 
+/** What is refused is refused by the page for the same reason, and the answer that it still shows is marked as old. */
+async function assert_refused(page, errors) {
+  const shown = await page.evaluate(() => {
+    const { errors, stale } = document.querySelector("vg-app").store;
+    return { stale, errors: errors.map(({ code, path }) => ({ code, path })) };
+  });
+  assert.deepEqual(shown, { stale: true, errors: errors.map(({ code, path }) => ({ code, path })) });
+}
+
 async function assert_shown(page, scenario) {
   const { fragment } = session.call("link_encode", { scenario }).result;
-  const { result } = session.call("estimate", { scenario });
+  const { ok, result, errors } = session.call("estimate", { scenario });
   await show(page, fragment);
+  if (!ok) return assert_refused(page, errors);
   const device = result.devices[result.verdict.worst_device];
   const expected = Object.fromEntries([
     ...device.terms.map(({ id, bytes }) => [id, bytes]),
