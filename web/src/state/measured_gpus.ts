@@ -1,5 +1,6 @@
 import { page_error, type CoreClient } from "../core/client";
 import type { JsonValue, Scenario } from "../core/types";
+import { kGibBytes } from "../format/format";
 import { CatalogueProblem } from "./own_catalogue";
 
 /** One device of a machine, as `vramgauge probe --json` found it. */
@@ -50,7 +51,7 @@ export function held_gib({ devices }: Probe): number {
   const held = devices
     .filter(({ gpu }) => gpu === devices[0]?.gpu)
     .map(({ usable_bytes, free_bytes }) => Math.max(usable_bytes - free_bytes, 0));
-  return Math.ceil((Math.max(0, ...held) / 2 ** 30) * 100) / 100;
+  return Math.ceil((Math.max(0, ...held) / kGibBytes) * 100) / 100;
 }
 
 /** Adds the measured kinds to the core's catalogue, named apart from those of the data sheets. */

@@ -1,85 +1,38 @@
-import { css, html, nothing, type TemplateResult } from "lit";
+import { css, html, type TemplateResult } from "lit";
 import { t } from "../../i18n/i18n";
-import { base_styles, button_styles } from "../../styles/shared";
 import type { ImportBody } from "../import-body/import_body";
-import { StoreElement } from "../store_element";
+import { LaterPanel } from "../later_panel";
 
-/** Opens what reads a model of one's own. That is loaded when it is first asked for. */
-export class ImportPanel extends StoreElement {
-  static override properties = {
-    ...StoreElement.properties,
-    open: { state: true },
-    loaded: { state: true },
-    failed: { state: true },
-  };
+/** Opens what reads a model of one's own. */
+export class ImportPanel extends LaterPanel {
   static override styles = [
-    base_styles,
-    button_styles,
+    ...LaterPanel.styles,
     css`
       :host {
         margin-inline-start: var(--label-width);
         padding-bottom: 14px;
-        font-size: 12px;
-      }
-      #panel {
-        margin: 6px 0 0 calc(-1 * var(--label-width));
-      }
-      .error {
-        color: var(--bad);
       }
     `,
   ];
-  declare open: boolean;
-  declare loaded: boolean;
-  declare failed: boolean;
-
-  constructor() {
-    super();
-    this.open = false;
-    this.loaded = false;
-    this.failed = false;
-  }
-
-  /** Loads the panel's contents ahead of need. */
-  async prepare(): Promise<void> {
-    try {
-      const { load_import_texts } = await import("../import-body/import_body");
-      await load_import_texts();
-      this.loaded = true;
-      this.failed = false;
-    } catch {
-      this.failed = true;
-    }
-  }
 
   /** Reads files that were dropped on the page. */
   async read_files(files: Promise<File[]>): Promise<void> {
-    this.open = true;
-    await this.prepare();
-    await this.updateComplete;
+    await this.show();
     const body = this.renderRoot.querySelector<ImportBody>("vg-import-body");
     await body?.read_files(await files.catch(() => []));
   }
 
-  protected override render(): TemplateResult {
-    return html`<button
-        class="text-button"
-        aria-expanded=${this.open}
-        aria-controls="panel"
-        @click=${this.#toggle}
-      >
-        ${t("import.open")}
-      </button>
-      <div id="panel" ?hidden=${!this.open}>
-        ${this.loaded ? html`<vg-import-body .store=${this.store}></vg-import-body>` : nothing}
-        ${this.failed ? html`<p class="error" role="alert">${t("import.load_failed")}</p>` : nothing}
-      </div>`;
+  protected override title_text(): string {
+    return t("import.open");
   }
 
-  readonly #toggle = (): void => {
-    this.open = !this.open;
-    if (this.open && !this.loaded) void this.prepare();
-  };
+  protected override async fetch_body(): Promise<void> {
+    await (await import("../import-body/import_body")).load_import_texts();
+  }
+
+  protected override body(): TemplateResult {
+    return html`<vg-import-body .store=${this.store}></vg-import-body>`;
+  }
 }
 
 customElements.define("vg-import-panel", ImportPanel);

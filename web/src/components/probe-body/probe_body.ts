@@ -1,5 +1,6 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import type { Diag } from "../../core/types";
+import { kGibBytes } from "../../format/format";
 import { add_texts, diag_text, t, type LaterTexts } from "../../i18n/i18n";
 import { add_probe, held_gib, read_probe, type Probe } from "../../state/measured_gpus";
 import { findings_of } from "../../state/own_catalogue";
@@ -141,7 +142,7 @@ export class ProbeBody extends StoreElement {
     if (gib === 0 || Number(this.store.value("held_gib")) === gib) return nothing;
     return html`<p>
       <button class="button" @click=${() => this.store.set_all({ held_gib: gib })}>
-        ${t("probe.held", { size: this.store.format.size(gib * 2 ** 30, 2) })}
+        ${t("probe.held", { size: this.store.format.size(gib * kGibBytes, 2) })}
       </button>
     </p>`;
   }
